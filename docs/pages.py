@@ -5,7 +5,8 @@
 Blocks marked ``python`` are run in the order of the page, in one namespace and an empty folder; figures that they save
 there are kept in the folder ``pictures`` beside the page (those of the README in docs/pictures). A block marked
 ``output`` right below one of them holds what it printed.
-A page that needs data sets of ``HARMONIUM_DATA`` names their folders in a comment: ``<!-- needs: hotels, emoji -->``.
+Blocks run without any data folder, up to a comment that names folders of ``HARMONIUM_DATA``, such as
+``<!-- needs: hotels -->``; what stands below it runs if they are there.
 `tests/pages/test_pages.py` runs all pages and compares.
 """
 
@@ -34,23 +35,43 @@ class Block(NamedTuple):
     printed: str
 
 
-def needs(page: str) -> list[str]:
-    """Return the data sets that a page needs."""
-    return [name for line in re.findall(r"<!-- needs: (.*?) -->", page) for name in re.split(r",\s*", line)]
+HOME = "HARMONIUM_DATA"
 
 
-def lacking(page: str) -> list[str]:
-    """Return the data sets that a page needs and that are not there."""
-    home = os.environ.get("HARMONIUM_DATA", "")
-    return [name for name in needs(page) if not home or not (Path(home) / name).is_dir()]
+def needs(text: str) -> list[str]:
+    """Return the data sets that the end of a text needs."""
+    return [name for line in re.findall(r"<!-- needs: (.*?) -->", text) for name in re.split(r",\s*", line)]
+
+
+def are_there(names: list[str], home: str) -> bool:
+    """Tell whether data sets lie in a folder."""
+    return bool(home) and all((Path(home) / name).is_dir() for name in names)
+
+
+@contextlib.contextmanager
+def data_folder(home: str) -> Iterator[None]:
+    """Let the environment name a folder of data sets, or none."""
+    before = os.environ.pop(HOME, None)
+    try:
+        if home:
+            os.environ[HOME] = home
+        yield
+    finally:
+        os.environ.pop(HOME, None)
+        if before is not None:
+            os.environ[HOME] = before
 
 
 def run(path: Path) -> Iterator[Block]:
-    """Run the blocks of a page one after the other in the present folder."""
+    """Run the blocks of a page one after the other in the present folder, as far as the data sets are there."""
     namespace: dict[str, object] = {"__name__": "__main__"}
-    for number, match in enumerate(BLOCK.finditer(path.read_text()), start=1):
+    page, home = path.read_text(), os.environ.get(HOME, "")
+    for number, match in enumerate(BLOCK.finditer(page), start=1):
+        names = needs(page[: match.start()])
+        if names and not are_there(names, home):
+            return
         printed = io.StringIO()
-        with contextlib.redirect_stdout(printed), warnings.catch_warnings():
+        with contextlib.redirect_stdout(printed), warnings.catch_warnings(), data_folder(home if names else ""):
             warnings.simplefilter("ignore")
             exec(compile(match["code"], f"{path.name}, block {number}", "exec"), namespace)
         yield Block(match["code"], match["shown"], printed.getvalue())
@@ -61,7 +82,10 @@ def with_outputs(page: str, blocks: list[Block]) -> str:
     rest = iter(blocks)
 
     def filled(match: re.Match[str]) -> str:
-        printed = re.sub(r"[ \t]+$", "", next(rest).printed, flags=re.MULTILINE)
+        block = next(rest, None)
+        if block is None:  # it was not run
+            return match[0]
+        printed = re.sub(r"[ \t]+$", "", block.printed, flags=re.MULTILINE)
         shown = f"\n```output\n{printed}```\n" if printed else ""
         return f"```python\n{match['code']}```\n{shown}"
 

@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import TextIO
 
 import numpy as np
+import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
 import harmonium
-import harmonium.datasets
 from harmonium.cli import app
+from harmonium.cli.demo import write_pages
 from tests.cases.bad_input import assert_one_sentence
 
 RUNNER = CliRunner(env={"COLUMNS": "120"})
@@ -36,34 +37,35 @@ def test_help_names_the_commands() -> None:
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     pytest.importorskip("matplotlib")
+    pytest.importorskip("jinja2")
     folder = tmp_path_factory.mktemp("demo") / "made" / "here"
     result = RUNNER.invoke(app, ["demo", "--quick", "--output", str(folder)], catch_exceptions=False)
     assert result.exit_code == 0
     return folder, result.output
 
 
-def test_demo_writes_pictures_and_prints_tables(demo: tuple[Path, str]) -> None:
+def test_demo_shows_what_harmonium_is_for(demo: tuple[Path, str]) -> None:
     folder, output = demo
-    for name in ("topics.png", "map.png"):
-        assert (folder / name).read_bytes().startswith(b"\x89PNG")
-    for text in ("raw pixels", "PCA of both views", "harmonium", "ridge regression", "items a second", "450 held-out"):
+    for text in ("A view is", "A topic is", "A score is", "What the columns were read as", "linear model", "boosting"):
         assert text in output
+    for text in ("topic_0", "tags filled in", "Search: dirty bathroom", "Why this review is predicted", "Go on with:"):
+        assert text in output
+    assert output.count("  harmonium ") == 3
+    assert (folder / "map.png").read_bytes().startswith(b"\x89PNG")
+    assert "<html" in (folder / "report.html").read_text(encoding="utf-8")
 
 
-def test_the_demo_model_beats_the_mean_image_even_when_quick(demo: tuple[Path, str]) -> None:
-    digits = harmonium.datasets.load_digits_views()
-    model = harmonium.load(demo[0] / "model.safetensors")
-    pixels = np.asarray(digits.views["pixels"])
-    guess = model.predict_view("pixels", {"shape": digits.views["shape"]})
-    assert np.abs(guess - pixels).mean() < np.abs(pixels.mean(axis=0) - pixels).mean()
+def test_the_table_and_the_model_of_the_demo_can_be_used(demo: tuple[Path, str]) -> None:
+    frame = pd.read_csv(demo[0] / "reviews.csv")
+    model = harmonium.load(demo[0] / "reviews")
+    assert np.isfinite(model.predict(frame)).all() and len(frame) == 200
 
 
 def test_info_prints_views_and_topics(demo: tuple[Path, str]) -> None:
-    result = RUNNER.invoke(app, ["info", str(demo[0] / "model.safetensors"), "--topics", "3", "--features", "2"])
+    result = RUNNER.invoke(app, ["info", str(demo[0] / "reviews"), "--topics", "3", "--features", "2"])
     assert result.exit_code == 0
-    for text in ("Harmonium with 64 topics", "Binomial(n=16)", "Gaussian(variance=0.2)", "pixels_", "3 of 64 topics"):
+    for text in ("HarmoniumRegressor", "review", "categories", "topics"):
         assert text in result.output
-    assert "in use" not in result.output and "usage" not in result.output
 
 
 def test_info_prints_which_units_are_in_use(tmp_path: Path) -> None:
@@ -91,15 +93,17 @@ def test_info_refuses_in_one_sentence(tmp_path: Path) -> None:
         assert "Traceback" not in result.output
 
 
-def test_demo_goes_on_without_matplotlib(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in [name for name in sys.modules if name.split(".")[0] == "matplotlib"]:
-        monkeypatch.setitem(sys.modules, module, None)
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    monkeypatch.delitem(sys.modules, "harmonium.cli.demo_pictures", raising=False)
-    result = RUNNER.invoke(app, ["demo", "--quick", "--output", str(tmp_path)], catch_exceptions=False)
-    assert result.exit_code == 0
-    assert 'pip install "harmonium[plot]"' in result.output
-    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["model.safetensors"]
+def test_demo_goes_on_without_matplotlib_and_jinja(
+    demo: tuple[Path, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for package in ("matplotlib", "jinja2"):
+        for module in [name for name in sys.modules if name.split(".")[0] == package]:
+            monkeypatch.setitem(sys.modules, module, None)
+        monkeypatch.setitem(sys.modules, package, None)
+    said: list[str] = []
+    write_pages(harmonium.ModelFolder.open(demo[0] / "reviews"), tmp_path, said.append)
+    assert 'pip install "harmonium[app]"' in said[0] and 'pip install "harmonium[plot]"' in said[1]
+    assert not list(tmp_path.iterdir())
 
 
 # ---- refusals --------------------------------------------------------------------------------------------------------

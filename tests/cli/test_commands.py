@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -200,3 +201,23 @@ def test_a_fault_of_the_library_says_so_and_ends_with_1(monkeypatch: pytest.Monk
 def test_every_command_has_help() -> None:
     for name in COMMANDS:
         assert RUNNER.invoke(app, [name, "--help"]).exit_code == 0
+
+
+# ---- questions to odd tables -----------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("options", "n_rows", "said"),
+    [
+        (["--text", "review", "--target", "review"], 30, "must be read or predicted, not both"),
+        (["--target", "ratng"], 30, r"\(did you mean 'rating'\?\)"),
+        (["--target", "rating"], 12, "Only 12 rows have a value of 'rating', too few to hold some out"),
+        (["--target", "name"], 30, "has 30 classes in 30 rows, most of them once"),
+    ],
+    ids=["both", "misspelt", "few", "classes"],
+)
+def test_odd_targets_are_questioned(tmp_path: Path, options: list[str], n_rows: int, said: str) -> None:
+    texts = ["dogs bark at night", "cats and dogs sleep", "stocks fell on markets"]
+    rows = [f"{texts[row % 3]},guest {chr(97 + row % 26)}{row},{row % 5}" for row in range(n_rows)]
+    (tmp_path / "data.csv").write_text("\n".join(["review,name,rating", *rows]))
+    arguments = ["fit", str(tmp_path / "data.csv"), "--output", str(tmp_path / "model"), "--epochs", "1", *options]
+    result = RUNNER.invoke(app, arguments)
+    assert re.search(said, " ".join(result.stderr.split())), result.stderr

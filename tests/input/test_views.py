@@ -128,7 +128,7 @@ def test_fit_refuses(case: str) -> None:
 
 
 def test_text_is_not_data() -> None:
-    refuse_fit(quick(), "some words", TypeError, "got str; turn text into counts first")
+    refuse_fit(quick(), "some words", TypeError, "got str; pass a list of texts")
 
 
 def test_views_container_refuses() -> None:

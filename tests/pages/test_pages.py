@@ -51,13 +51,29 @@ def _value(text: str) -> float:
 def test_the_code_of_a_page_runs_and_prints_what_is_shown(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if absent := pages.lacking(path.read_text()):
-        pytest.skip(f"{path.name} needs {', '.join(absent)} in HARMONIUM_DATA")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "agg")
     for block in pages.run(path):
         if block.shown is not None:
             assert not (how := disagreement(block.shown, block.printed)), f"{how}; printed:\n{block.printed}"
+
+
+def test_every_page_begins_without_any_data_folder() -> None:
+    for path in WITH_CODE:
+        page = path.read_text()
+        (first, *_) = pages.BLOCK.finditer(page)
+        assert not pages.needs(page[: first.start()]), path
+
+
+def test_blocks_below_a_need_wait_for_the_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    show = "```python\nimport os\n\nprint(os.environ.get('HARMONIUM_DATA'))\n```\n"
+    page = tmp_path / "page.md"
+    page.write_text(f"{show}\n<!-- needs: hotels -->\n\n{show}")
+    monkeypatch.setenv("HARMONIUM_DATA", str(tmp_path))
+    assert [block.printed for block in pages.run(page)] == ["None\n"]
+    assert pages.with_outputs(page.read_text(), list(pages.run(page))).count("```output") == 1
+    (tmp_path / "hotels").mkdir()
+    assert [block.printed for block in pages.run(page)] == ["None\n", f"{tmp_path}\n"]
 
 
 @pytest.mark.parametrize(

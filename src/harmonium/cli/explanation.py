@@ -76,13 +76,13 @@ def print_explanation(
         )
     views, features, units = (why.table(output, by) for by in ("view", "feature", "topic"))
     if len(views) > 1:
-        console.print(_bars("By column", views.rename(columns={"view": "column"}), ["column"], n))
+        console.print(bars("By column", views.rename(columns={"view": "column"}), ["column"], n))
     shown = ["column", "feature"] if len(views) > 1 else ["feature"]
-    console.print(_bars("By feature", features.rename(columns={"view": "column"}), shown, n))
+    console.print(bars("By feature", features.rename(columns={"view": "column"}), shown, n))
     units = units[units["total"] != 0].rename(columns={"label": "topic"})
     units["through"] = [_words(why.table(output, unit=unit)) for unit in units["unit"]]
     units["present"] = units["unit"].str.startswith("topic_")  # other units come last, as what a row has not does
-    console.print(_bars("By topic", units, ["topic", "through"], n))
+    console.print(bars("By topic", units, ["topic", "through"], n))
 
 
 def _words(table: pd.DataFrame) -> str:
@@ -91,7 +91,7 @@ def _words(table: pd.DataFrame) -> str:
     return ", ".join(f"{feature} {total:+.3f}" for feature, total in pairs)
 
 
-def _bars(title: str, parts: pd.DataFrame, names: list[str], n: int) -> Table:
+def bars(title: str, parts: pd.DataFrame, names: list[str], n: int) -> Table:
     """Return a table of what some parts add, with bars to the left of a line if it is negative, else to the right.
 
     The first n parts that are present stand before all others of them, and those that are not after these.

@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 
 from harmonium.cli.errors import OptionError
+from harmonium.core.validation import misspelt
 from harmonium.model_folder import ModelFolder
 
 
@@ -50,7 +51,8 @@ def search_items(
     if lacking:
         columns_there = ", ".join(folder.items.columns)
         raise OptionError(
-            f"--columns may name columns of the items ({columns_there}); got {lacking[0]!r}; correct the name."
+            f"--columns may name columns of the items ({columns_there}); got "
+            f"{misspelt(lacking[0], folder.items.columns)}; correct the name."
         )
     names = _distinct_names(results.columns.tolist(), folder.items.columns.tolist())
     return results.join(folder.items[wanted].rename(columns=names), on="row")

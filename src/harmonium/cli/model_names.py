@@ -8,6 +8,7 @@ from typing import Any
 
 from harmonium import recipes
 from harmonium.cli.target_column import Task
+from harmonium.core.validation import misspelt
 from harmonium.estimators import Harmonium, HarmoniumClassifier, HarmoniumRegressor
 
 #: models by name: recipes in small letters, and shorter words for those that are words
@@ -32,7 +33,9 @@ def check_model_name(name: str) -> None:
         If there is no such model.
     """
     if name != "auto" and name not in MODELS:
-        raise ValueError(f"The model must be auto or one of {', '.join(MODELS)}; got {name!r}; correct the name.")
+        raise ValueError(
+            f"The model must be auto or one of {', '.join(MODELS)}; got {misspelt(name, MODELS)}; correct the name."
+        )
 
 
 def make_model(name: str, task: Task | None, n_topics: int | None = None, seed: int = 0, **settings: Any) -> Harmonium:

@@ -19,6 +19,7 @@ from harmonium.cli.console import echo, put_json, shown
 from harmonium.cli.errors import OptionError
 from harmonium.cli.model_names import check_model_name, make_model
 from harmonium.cli.target_column import Target, read_target
+from harmonium.core.notices import notice
 from harmonium.estimators.harmonium import driver_for
 from harmonium.features.encoders import as_encoder
 from harmonium.files import Loaded, endings, is_large, is_streamable, read_data
@@ -31,6 +32,8 @@ from harmonium.tables.base import lacking_rows
 from harmonium.tables.column import Column
 from harmonium.tables.pictures import pictures_of
 
+# labelled rows below which `split_rows` would hold out too few to judge a model by, at the usual share
+_FEW_ROWS = 100
 _NAMES = {"harmonium": "this model", "linear": "linear model", "trivial": "without looking"}
 
 
@@ -193,11 +196,34 @@ def _output(options: FitOptions) -> Path:
 
 
 def _target(items: pd.DataFrame, options: FitOptions) -> Target | None:
+    role = options.roles.get(options.target or "", "drop")
+    if role != "drop":
+        raise OptionError(
+            f"A column must be read or predicted, not both; {options.target!r} is the target and has the role {role}; "
+            "leave one of them out."
+        )
     if options.target is None:
         if options.task is not None:
             raise OptionError("--task says what the target is; no --target is given; name a column.")
         return None
-    return read_target(items, options.target, options.task)
+    target = read_target(items, options.target, options.task)
+    _question(target, options.target)
+    return target
+
+
+def _question(target: Target, name: str) -> None:
+    """Warn of targets that little can be learned from."""
+    y = pd.DataFrame(target.y).dropna(how="all")
+    if len(y) < _FEW_ROWS:
+        notice(
+            f"Only {len(y)} rows have a value of {name!r}, too few to hold some out, so that no score can be given; "
+            f"{_FEW_ROWS} and more make a fit that can be judged."
+        )
+    if target.task == "class" and len(y) > 1 and y.iloc[:, 0].nunique() > len(y) / 2:
+        notice(
+            f"The target {name!r} has {y.iloc[:, 0].nunique()} classes in {len(y)} rows, most of them once, so that "
+            "there is nothing to learn of them; is it a name or a text that should be an input, or another column?"
+        )
 
 
 def _with_pictures(loaded: Loaded, options: FitOptions) -> tuple[Any, Thumbnails | None]:

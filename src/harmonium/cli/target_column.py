@@ -11,6 +11,7 @@ import pandas as pd
 import scipy.sparse
 
 from harmonium.core.notices import notice
+from harmonium.core.validation import misspelt
 from harmonium.estimators.input.several_targets import kind_of
 from harmonium.estimators.input.tags import fewest_rows
 from harmonium.tables import Tags
@@ -71,8 +72,11 @@ def read_target(frame: pd.DataFrame, name: str, task: str | None = None) -> Targ
     ('number', 'class')
     """
     if name not in frame.columns:
-        columns = ", ".join(map(repr, frame.columns[:12]))
-        raise ValueError(f"The target must be a column of the table ({columns}); got {name!r}; correct the name.")
+        columns = ", ".join(map(repr, frame.columns))
+        raise ValueError(
+            f"The target must be a column of the table ({columns}); got {misspelt(name, frame.columns)}; correct the "
+            "name."
+        )
     if task is not None and task not in TASKS:
         raise ValueError(f"task must be one of {', '.join(TASKS)}; got {task!r}; leave it out to let the data tell.")
     column = Column(name, nw.from_native(frame[name], series_only=True))

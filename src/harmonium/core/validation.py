@@ -6,8 +6,9 @@ path on which all of them are checked, before anything is computed. Functions ch
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from numbers import Integral, Real
 from typing import Any
 
@@ -186,6 +187,31 @@ class RandomState(Setting):
                 f"{owner} needs {name} None, a whole number or a RandomState; got {shown(value)}; pass a seed such "
                 "as 0."
             ) from None
+
+
+def misspelt(name: Any, known: Iterable[Any]) -> str:
+    """Return a name that is not known for a message, with the known one that it is most like.
+
+    Parameters
+    ----------
+    name : object
+        What was given.
+    known : iterable of object
+        Names that there are.
+
+    Returns
+    -------
+    str
+        The name, and what may have been meant.
+
+    Examples
+    --------
+    >>> misspelt("ratng", ["price", "rating"]), misspelt("colour", ["price"])
+    ("'ratng' (did you mean 'rating'?)", "'colour'")
+    """
+    by_letters = {str(one).casefold(): one for one in known}
+    near = get_close_matches(str(name).casefold(), by_letters, n=1)
+    return shown(name) + (f" (did you mean {by_letters[near[0]]!r}?)" if near else "")
 
 
 def shown(value: Any) -> str:

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from harmonium.core.validation import Number, check_whole
+
 ENVIRONMENT_VARIABLE = "HARMONIUM_DATA"
 
 
@@ -108,6 +110,32 @@ class Dataset:
         return views, None if self.target is None else self.target[rows]
 
 
+def checked_generator(maker: str, n_rows: int, random_state: int, **shares: float) -> np.random.Generator:
+    """Return the source of random numbers of a generator of data, whose arguments are checked.
+
+    Parameters
+    ----------
+    maker : str
+        Name of the function that makes the data.
+    n_rows : int
+        Number of rows to make.
+    random_state : int
+        Seed.
+    **shares : float
+        Shares of what is to be missing, by the names of the arguments.
+
+    Returns
+    -------
+    Generator
+        The same for the same seed.
+    """
+    check_whole(maker, "n_rows", n_rows, remedy="1000 is usual")
+    check_whole(maker, "random_state", random_state, lower=0, remedy="pass a seed such as 0")
+    for name, share in shares.items():
+        Number(inclusive=True, at_most=1.0, remedy="0.3 is a third of them").check(maker, name, share)
+    return np.random.default_rng(random_state)
+
+
 def object_array(items: Sequence[Any]) -> np.ndarray:
     """Put items into a one-dimensional object array, whose rows can be selected by index."""
     array = np.empty(len(items), dtype=object)
@@ -155,13 +183,34 @@ def data_home(data_home: str | os.PathLike[str] | None = None) -> Path:
     return home
 
 
+#: the public set that each folder holds, and what makes data of the same kind without files
+_PUBLIC = {
+    "cll": (
+        "the leukaemia cohort of Dietrich et al. (2018), on which MOFA was introduced, as MuData (of muon's tutorials)",
+        "make_cohort",
+    ),
+    "emoji": ("Twemoji graphics (CC-BY 4.0) with a table of their names and keywords", "make_pictures"),
+    "hotels": ("reviews of TripAdvisor with ratings of aspects, as Wang, Lu & Zhai (2010) collected", "make_reviews"),
+    "newsgroups": ("20 Newsgroups by date (Lang 1995; qwone.com/~jason/20Newsgroups)", "make_documents"),
+    "wines": ("reviews of Wine Enthusiast (winemag.com) as a table", "make_reviews"),
+}
+
+
 def archive_path(folder: str, filename: str, home: str | os.PathLike[str] | None) -> Path:
-    """Return the path of a file, or say in one sentence where it should be."""
+    """Return the path of a file, or say in one sentence what it is, where it should be, and what needs no files."""
+    place = f"{folder}/{filename}"
+    what, maker = _PUBLIC.get(folder, ("a public set that is not part of harmonium", ""))
+    instead = f"; or call {maker}(), which needs no files" if maker else ""
+    if home is None and not os.environ.get(ENVIRONMENT_VARIABLE):
+        raise DatasetNotFound(
+            f"{place} must be read from a folder of yours, but neither data_home nor {ENVIRONMENT_VARIABLE} is set; "
+            f"get {what}, lay it as FOLDER/{place} and set {ENVIRONMENT_VARIABLE}=FOLDER{instead}."
+        )
     path = data_home(home) / folder / filename
     if not path.is_file():
         raise DatasetNotFound(
-            f"The archive {folder}/{filename} must lie in the data folder, but {str(path)!r} is not there; put the "
-            "original file at that place."
+            f"The file {place} must lie in the data folder, but {str(path)!r} is not there; get {what}, and lay it at "
+            f"that place{instead}."
         )
     return path
 

@@ -196,6 +196,8 @@ class Harmonium(
     #: kinds of targets that the estimator predicts
     kinds: ClassVar[tuple[Kind, ...]] = ()
     fitted_: FittedModel
+    #: name of the recipe that made the estimator, which it prints under; copies and files do not keep it
+    _recipe: str | None = None
     #: names of columns of X that were left out by name; files do not keep them
     _left_out: tuple[str, ...] = ()
 
@@ -506,6 +508,10 @@ class Harmonium(
         """
         check_fitted(self)
         return np.array(shown_names(self.fitted_, self.output), dtype=object)
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        text: str = super().__repr__(N_CHAR_MAX)
+        return text if self._recipe is None else text.replace(type(self).__name__, self._recipe, 1)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Save the fitted model to a file or a folder of safetensors and JSON.

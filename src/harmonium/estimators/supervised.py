@@ -23,7 +23,7 @@ from harmonium.kernels.runtime.threads import compute
 from harmonium.objectives import Objective
 from harmonium.objectives.problem import Problem
 from harmonium.queries.explain import explain
-from harmonium.queries.explanation import Explanation
+from harmonium.queries.explanation import Explanations
 from harmonium.queries.latent import Output
 from harmonium.queries.prediction import scores
 from harmonium.training import Driver, FittedModel
@@ -164,7 +164,7 @@ class Supervised(Beside):
         with compute(self.n_jobs):
             return scores(self.fitted_, views)
 
-    def explain(self, X: Any) -> list[Explanation]:
+    def explain(self, X: Any) -> Explanations:
         """Return which topics and features move the scores of each row, by how much.
 
         Parameters
@@ -174,10 +174,11 @@ class Supervised(Beside):
 
         Returns
         -------
-        list of Explanation
-            One for each row: what adds up to its scores, exactly. Numbers are in the units of y, or of log(y + c) where
-            they were learned on that scale (``target_scale`` of `EpsilonInsensitive`): ``scale_of`` says so, and
-            ``table`` then has the ``factor`` by which each part multiplies y + c.
+        Explanations
+            A list of an `Explanation` for each row: what adds up to its scores, exactly; it prints as a table, and has
+            ``table()`` and ``plot()``. Numbers are in the units of y, or of log(y + c) where they were learned on that
+            scale (``target_scale`` of `EpsilonInsensitive`): ``scale_of`` says so, and ``table`` then has the
+            ``factor`` by which each part multiplies y + c.
 
         Notes
         -----

@@ -41,7 +41,7 @@ from harmonium.heads import Head
 from harmonium.kernels.sparse.matrix import dense_row, is_sparse
 from harmonium.linear.curves import Curves
 from harmonium.queries.blocks import blocks, completed
-from harmonium.queries.explanation import ABSENT, MISSING, Explanation
+from harmonium.queries.explanation import ABSENT, MISSING, Explanation, Explanations
 from harmonium.queries.labels import topic_labels
 from harmonium.queries.named_views import named_views
 from harmonium.training import FittedModel
@@ -58,7 +58,7 @@ class _Part:
     curves: np.ndarray
 
 
-def explain(model: FittedModel, views: Views) -> list[Explanation]:
+def explain(model: FittedModel, views: Views) -> Explanations:
     """Return what moves the scores of each row.
 
     Parameters
@@ -70,11 +70,11 @@ def explain(model: FittedModel, views: Views) -> list[Explanation]:
 
     Returns
     -------
-    list of Explanation
+    Explanations
         One for each row.
     """
     labels, origins = topic_labels(model), _origins(model)
-    found = []
+    found = Explanations()
     for row in range(len(views)):
         for _, batch in blocks(model, views[row : row + 1]):
             found.append(_explained(model, completed(model, model.parameters, batch), labels, origins))

@@ -8,17 +8,20 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
+from harmonium.core.extras import require
 from harmonium.training.topic_edits import ShownTopic, TopicEdits
 
 #: what is not in a row: words and tags together, and views as a whole
 ABSENT, MISSING = "(absent)", "(missing)"
 #: units that are no topics, and the parts of the scores that do not come through units
 DIMENSIONS, INPUTS, CURVES = "dimensions", "inputs", "curves"
+# features that are printed and drawn: a convention
+_LINES = 10
 #: topics that were hidden by hand, together
 HIDDEN = "hidden topics"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Explanation:
     """What the scores of one row are made of.
 
@@ -83,6 +86,42 @@ class Explanation:
     log_offset: np.ndarray | None = None
     shown: tuple[ShownTopic, ...] = ()
     n_topic_units: int | None = None
+
+    def __repr__(self) -> str:
+        number = self.predicted
+        head = (
+            f"{self.outputs[number]}: {self.scores[number]:.4g}, of which {self.base[number]:.4g} is the average item's"
+        )
+        table = self.table()[["view", "feature", "total"]]
+        rest = f"\n… {len(table) - _LINES} more in table()" if len(table) > _LINES else ""
+        return f"{head}\n{table.head(_LINES).to_string(index=False, float_format='{:+.4f}'.format)}{rest}"
+
+    def plot(self, output: str | None = None, n: int = _LINES, ax: Any = None) -> Any:
+        """Draw what adds most to a score, as bars to both sides of zero.
+
+        Parameters
+        ----------
+        output : str, optional
+            Name of the score. Default: what is predicted.
+        n : int, default=10
+            Number of features.
+        ax : Axes, optional
+            Axes to draw in. By default it is a new figure.
+
+        Returns
+        -------
+        Axes
+            What was drawn.
+        """
+        if ax is None:
+            ax = require("matplotlib.pyplot", "A plot of an explanation").subplots(layout="constrained")[1]
+        table = self.table(output).head(n)[::-1]
+        names = [f"{view}: {feature}" for view, feature in zip(table["view"], table["feature"], strict=True)]
+        ax.barh(range(len(table)), table["total"], color=["C0" if total > 0 else "C3" for total in table["total"]])
+        ax.set_yticks(range(len(table)), names)
+        ax.axvline(0.0, color="0.4", linewidth=1)
+        ax.set_xlabel(f"adds to {self.outputs[self.number_of(output)]}")
+        return ax
 
     @property
     def topics(self) -> np.ndarray:
@@ -290,6 +329,61 @@ class Explanation:
             "features": first.to_dict("records"),
             "features_rest": float(features["total"].sum() - first["total"].sum()),
         }
+
+
+class Explanations(list[Explanation]):
+    """The explanations of some rows, in their order: a list that prints and draws the first of them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from harmonium import HarmoniumRegressor
+    >>> X = np.random.default_rng(0).normal(size=(60, 3))
+    >>> why = HarmoniumRegressor(2, random_state=0).fit(X, X[:, 0]).explain(X[:2])
+    >>> len(why), why.table()["row"].unique().tolist()
+    (2, [0, 1])
+    """
+
+    def __repr__(self) -> str:
+        more = f"\n({len(self)} rows; [0] to [{len(self) - 1}] are the explanations of each)" if len(self) > 1 else ""
+        return f"{self[0]!r}{more}" if self else "[]"
+
+    def table(self, output: str | None = None, by: Literal["feature", "view", "topic"] = "feature") -> pd.DataFrame:
+        """Return what adds up to the scores of all rows.
+
+        Parameters
+        ----------
+        output : str, optional
+            Name of the score. Default: what is predicted of each row.
+        by : {"feature", "view", "topic"}, default="feature"
+            What is listed, as in `Explanation.table`.
+
+        Returns
+        -------
+        DataFrame
+            The tables of the rows, one below the other, behind a column ``row``.
+        """
+        tables = [why.table(output, by) for why in self]
+        return pd.concat(dict(enumerate(tables)), names=["row", None]).reset_index("row").reset_index(drop=True)
+
+    def plot(self, output: str | None = None, n: int = _LINES, ax: Any = None) -> Any:
+        """Draw the explanation of the first row.
+
+        Parameters
+        ----------
+        output : str, optional
+            Name of the score. Default: what is predicted.
+        n : int, default=10
+            Number of features.
+        ax : Axes, optional
+            Axes to draw in. By default it is a new figure.
+
+        Returns
+        -------
+        Axes
+            What was drawn.
+        """
+        return self[0].plot(output, n, ax)
 
 
 def _first(table: pd.DataFrame, n: int) -> pd.DataFrame:

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from harmonium.core.parameters import weights_of
+from harmonium.core.validation import misspelt
 from harmonium.features._function_words import are_function_words
 from harmonium.queries.named_views import named_views
 from harmonium.queries.shown_topics import divided_parts, of_topics
@@ -34,7 +35,7 @@ def view_name(model: FittedModel, view: str | None) -> str:
     if view is None:
         raise ValueError(f"With several views one has to be named; got None; pass one of {known}.")
     if view not in model.families:
-        raise ValueError(f"view must be one of {known}; got {view!r}; correct the name.")
+        raise ValueError(f"view must be one of {known}; got {misspelt(view, model.families)}; correct the name.")
     return view
 
 

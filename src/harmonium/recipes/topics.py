@@ -49,7 +49,12 @@ def TopicModel(n_components: int = 50, **settings: Any) -> Harmonium:
     ['view0_0', 'view0_4', 'view0_8']
     >>> bool(model.components_.min() >= 0)
     True
+    >>> texts = ["dogs bark at night", "cats and dogs", "stocks fell", "stocks and markets fell"] * 10
+    >>> TopicModel(2, random_state=0).fit(texts).topics(n=1).shape  # texts are taken as they are
+    (2, 1)
     """
     check_whole("TopicModel", "n_components", n_components, remedy="50 is usual")
     parts = {"n_components": n_components, "hidden": topic_units(n_components)}
-    return assemble(Harmonium, None, parts, settings)
+    model = assemble(Harmonium, None, parts, settings)
+    model._recipe = "TopicModel"
+    return model

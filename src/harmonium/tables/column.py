@@ -15,6 +15,7 @@ import pandas as pd
 
 from harmonium.tables.strings.formats import NumberFormat, date_format_of, dates_in, some_date_in
 from harmonium.tables.strings.measures import MeasureFormat
+from harmonium.tables.strings.naming import is_text_name
 
 #: texts that stand for a missing value, in lower case
 PLACEHOLDERS = frozenset({"", "?", "-", "na", "n/a", "#n/a", "nan", "nat", "null", "none", "<na>"})
@@ -187,6 +188,11 @@ class Column:
         """Mean number of words of a value, over different values."""
         different = set(self.observed)
         return sum(len(str(text).split()) for text in different) / max(len(different), 1)
+
+    @property
+    def holds_sentences(self) -> bool:
+        """Whether the name says that values are texts, and they are more than single words."""
+        return is_text_name(self.name) and self.mean_words >= 2
 
     def is_whole(self) -> bool:
         """Tell whether the values are whole numbers."""

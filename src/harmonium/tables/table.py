@@ -16,6 +16,7 @@ from sklearn.base import clone
 from harmonium.core.notices import notice
 from harmonium.core.parameters import RESERVED
 from harmonium.core.parts import as_part, listed_names
+from harmonium.core.validation import misspelt
 from harmonium.exceptions import InvalidViewError
 from harmonium.families import Family
 from harmonium.features.encoders import as_encoder
@@ -157,7 +158,8 @@ class Table:
         for name in asked:
             if name not in names:
                 raise InvalidViewError(
-                    f"roles may only name columns of the table ({_listed(names)}); got {name!r}; correct the name."
+                    f"roles may only name columns of the table ({_listed(names)}); got {misspelt(name, names)}; "
+                    "correct the name."
                 )
         learned: list[TableColumn] = []
         blocks: dict[str, list[Block]] = {}

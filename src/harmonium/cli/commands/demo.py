@@ -1,4 +1,4 @@
-"""``harmonium demo``: from two views of handwritten digits to numbers and pictures."""
+"""``harmonium demo``: a table of reviews with gaps, from raw columns to a report."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from harmonium.cli.errors import one_line_errors
 
 
 def command(
-    output: Annotated[Path, typer.Option(help="Folder for the pictures and the model.")] = Path("harmonium-demo"),
-    seed: Annotated[int, typer.Option(help="Seed of the split and of the training.")] = 0,
-    quick: Annotated[bool, typer.Option("--quick", help="Few epochs and a small map, to see that it runs.")] = False,
+    output: Annotated[Path, typer.Option(help="Folder for everything that is written.")] = Path("harmonium-demo"),
+    seed: Annotated[int, typer.Option(help="Seed of the reviews and of the training.")] = 0,
+    quick: Annotated[bool, typer.Option("--quick", help="Few reviews and epochs, to see that it runs.")] = False,
 ) -> None:
-    """Train a two-view model on scikit-learn's digits, compare it with baselines, and draw what it learned."""
+    """Learn from made-up reviews with gaps: columns, scores, topics, a filled-in view, a search, a report, a map."""
     with one_line_errors():
         from harmonium.cli.demo import run_demo
 

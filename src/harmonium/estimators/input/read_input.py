@@ -13,15 +13,18 @@ import narwhals as nw
 import numpy as np
 from sklearn.base import clone
 
+from harmonium.core.notices import notice
 from harmonium.core.targets import Labels
 from harmonium.estimators.input.labels import in_order_of
 from harmonium.estimators.input.matrix import checked_matrix
-from harmonium.estimators.input.target_columns import from_obs, set_apart
+from harmonium.estimators.input.target_columns import check_order, from_obs, set_apart
+from harmonium.estimators.input.texts import as_table
 from harmonium.exceptions import InvalidViewError
 from harmonium.tables.table import columns_of
 from harmonium.tables.transformer import families_asked, frame_of, table_reader
 from harmonium.training import FittedModel
 from harmonium.views import Shards, Views
+from harmonium.views.annotated import is_annotated
 from harmonium.views.frames import is_frame
 from harmonium.views.reading import SINGLE, columns_asked, read_collection, split_columns
 from harmonium.views.sharding.conversion import Conversion
@@ -75,8 +78,9 @@ def as_data(X: Any) -> Any:
     shards = as_shards(X)
     if shards is not None:
         return shards
-    if is_frame(X):
-        return frame_of(X)
+    table = X if is_frame(X) else as_table(X)
+    if table is not None:
+        return frame_of(table)
     views = read_collection(X)
     return X if views is None else views
 
@@ -112,6 +116,13 @@ def read_input(
     Input
         What was given.
     """
+    if read_target is not None:
+        check_order(X, y)
+    elif model is None and is_annotated(X) and estimator.hidden is None:
+        notice(
+            "Assays are described by binary units, in many steps; pass hidden='factor' for factors as MOFA has them, "
+            "which are found at once."
+        )
     data, labels = as_data(X), None
     target_columns: tuple[str, ...] = ()
     if y is not None or read_target is not None:
@@ -168,7 +179,8 @@ def _read(estimator: Any, data: Any, model: FittedModel | None, is_read: bool) -
         return _read_frame(estimator, data, model)
     if isinstance(data, str | bytes):
         raise TypeError(
-            f"X must be a matrix or several views of numbers; got {type(data).__name__}; turn text into counts first."
+            f"X must be a matrix or several views of numbers; got {type(data).__name__}; pass a list of texts, or "
+            "a data frame."
         )
     if model is not None and model.table is not None:
         raise InvalidViewError(

@@ -7,9 +7,26 @@ from typing import Any
 import narwhals as nw
 
 from harmonium.core.notices import notice
+from harmonium.core.validation import misspelt
 from harmonium.views import Shards
 from harmonium.views.annotated import is_annotated
 from harmonium.views.sharding.lazy import is_dask
+
+
+def check_order(X: Any, y: Any) -> None:
+    """Refuse targets in the place of items: a name, or one dimension, before a table or matrix.
+
+    Parameters
+    ----------
+    X, y : object
+        Items and targets, as a user passed them.
+    """
+    is_target = isinstance(X, str) or len(getattr(X, "shape", ())) == 1
+    if is_target and len(getattr(y, "shape", ())) == 2 and y.shape[1] > 1:
+        raise ValueError(
+            f"Items must come before targets; got {type(X).__name__} of one dimension as X and a table as y; call "
+            "fit(X, y) with the two swapped."
+        )
 
 
 def from_obs(X: Any, y: Any) -> Any:
@@ -32,8 +49,8 @@ def from_obs(X: Any, y: Any) -> Any:
     known = list(X.obs.columns)
     if isinstance(y, str) and y not in known:
         raise ValueError(
-            f"y must name a column of obs, which has {', '.join(map(repr, known[:8])) or 'none'}; got {y!r}; correct "
-            "the name."
+            f"y must name a column of obs, which has {', '.join(map(repr, known)) or 'none'}; got "
+            f"{misspelt(y, known)}; correct the name."
         )
     is_several = isinstance(y, list) and 0 < len(y) != len(X.obs) and all(name in known for name in y)
     return X.obs[y] if isinstance(y, str) or is_several else y
@@ -86,8 +103,8 @@ def set_apart(data: Any, y: Any, is_fit: bool = False) -> tuple[Any, Any, tuple[
     lost = [name for name in names if name not in frame.columns]
     if lost:
         raise ValueError(
-            f"y must name columns of X, which has {', '.join(map(repr, frame.columns[:8]))}; got {lost[0]!r}; correct "
-            "the name."
+            f"y must name columns of X, which has {', '.join(map(repr, frame.columns))}; got "
+            f"{misspelt(lost[0], frame.columns)}; correct the name."
         )
     targets: Any = frame[names[0]] if len(names) == 1 else frame.select(names)
     native = nw.to_native(targets)

@@ -88,7 +88,7 @@ class Category(Reader):
             return repeats and column.is_whole() and is_code_name(column.name)
         repeats = column.n_observed >= _ROWS_A_VALUE * column.n_distinct
         few = column.n_distinct <= min(_FEW_VALUES, column.n_observed / 2)
-        return (repeats or few) and column.mean_words <= _FEW_WORDS
+        return (repeats or few) and column.mean_words <= _FEW_WORDS and not column.holds_sentences
 
     def bind(self, column: Column) -> Self:
         """Return a copy that knows the categories."""

@@ -60,7 +60,7 @@ class Name(Words):
     @classmethod
     def suits(cls, column: Column) -> bool:
         """Tell whether the values are short texts."""
-        return column.kind == "text" and column.mean_words <= _FEW_WORDS
+        return column.kind == "text" and column.mean_words <= _FEW_WORDS and not column.holds_sentences
 
     def bind(self, column: Column) -> Self:
         """Return a copy that knows the words and the n-grams."""

@@ -10,6 +10,10 @@ _CODE = re.compile(
     r"(?:^|[\W_])(?:id|code|zip|zipcode|postcode|postal|type|category|class|group|cluster|label|sku)$", re.IGNORECASE
 )
 
+_TEXT = re.compile(
+    r"(?:^|[\W_])(?:texts?|reviews?|comments?|descriptions?|messages?|documents?|abstracts?|feedback)$", re.IGNORECASE
+)
+
 
 def is_id_name(name: str) -> bool:
     """Tell whether a name is that of an identifier.
@@ -31,6 +35,17 @@ def is_code_name(name: str) -> bool:
     [True, True, True, False]
     """
     return _CODE.search(_spaced(name)) is not None
+
+
+def is_text_name(name: str) -> bool:
+    """Tell whether a name is that of texts, which are read by their words even if they are short or repeat.
+
+    Examples
+    --------
+    >>> [is_text_name(name) for name in ("text", "customer_review", "Description", "context", "title")]
+    [True, True, True, False, False]
+    """
+    return _TEXT.search(_spaced(name)) is not None
 
 
 def _spaced(name: str) -> str:
