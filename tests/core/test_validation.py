@@ -26,9 +26,10 @@ OWNERS = [
     DissimilarityClassifier,
 ]
 # settings that only the data can judge, and what others take that is nonsense elsewhere
-JUDGED_BY_DATA = {"cost", "initial", "matrix", "n_categories"}
+JUDGED_BY_DATA = {"cost", "embed", "initial", "matrix", "n_categories"}
 TAKES: dict[str, tuple[type, ...]] = {
     "checkpoint": (str,),
+    "folder": (str,),
     "function": (type(len), type),
     "levels": (list, tuple),
     "views": (list, tuple),

@@ -81,7 +81,11 @@ def test_tables_name_topics_as_topics_does(shown: Any) -> None:
     assert topic_table(shown, X, KIND).index.tolist() == keys
     assert class_table(shown, X, KIND).columns.tolist() == keys
     assert explained_table(shown, X).columns.tolist() == [*keys, "all"]
-    assert set(usage_table(shown, X, KIND).index) == set(covariate_table(shown, X, {"a": KIND})["topic"]) == set(keys)
+    assert (
+        set(usage_table(shown, X, KIND).index)
+        == set(covariate_table(shown, X, {"a": KIND}, held_out=True)["topic"])
+        == set(keys)
+    )
     assert set(document_topics(shown, X, n=2)["topic"].stack()) == set(keys)
 
 

@@ -96,7 +96,7 @@ def make_reviews(
     ['review', 'tags', 'place', 'price', 'date', 'rating']
     >>> int(reviews.frame["review"].isna().sum()), reviews.topics.shape
     (10, (100, 10))
-    >>> reviews.weights["dirt"]
+    >>> float(reviews.weights["dirt"])
     -1.1
     """
     rng = checked_generator(

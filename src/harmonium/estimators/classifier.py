@@ -31,7 +31,6 @@ from harmonium.objectives import Objective
 from harmonium.persist import saveable
 from harmonium.queries.latent import Output
 from harmonium.training import Driver, FittedModel
-from harmonium.views import Views
 
 
 @saveable
@@ -341,16 +340,6 @@ class HarmoniumClassifier(Supervised, ClassifierMixin, Harmonium):
                     "learn without labels."
                 )
         return super()._bound_head(labels, before)
-
-    def _described(
-        self, model: FittedModel, views: Views, labels: Labels | None, before: FittedModel | None
-    ) -> FittedModel:
-        if before is not None:  # labels that no row had before may have some now
-            assert model.head is not None
-            assert labels is not None
-            head = model.head.updated(outputs_=model.head.outputs_.with_more(labels.targets))
-            model = replace(model, problem=replace(model.problem, head=head))
-        return super()._described(model, views, labels, before)
 
     def _keep(self, model: FittedModel, given: Input, before: FittedModel | None) -> None:
         self.__dict__.pop("_waiting", None)  # they have scores of another model, unless `partial_fit` puts them back

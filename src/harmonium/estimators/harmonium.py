@@ -311,7 +311,7 @@ class Harmonium(
                 if before is None:
                     model = fit(problem, data, plan, rng, about, seeded)
                 else:
-                    model = resume(before, layer, data, plan, rng, about, seeded)
+                    model = self._continued(resume(before, layer, data, plan, rng, about, seeded), given.labels)
             self._keep(model, given, before)
         try:
             for remark in model.remarks:
@@ -341,7 +341,8 @@ class Harmonium(
         rng = deepcopy(before.training.stream) if before is not None else None
         rng = generator(self.random_state) if rng is None else rng
         about = self._description(problem, data.views, given.labels, before)
-        return update(before or start(problem, data, rng, about), data, plan, rng, about)
+        model = update(before or start(problem, data, rng, about), data, plan, rng, about)
+        return model if before is None else self._continued(model, given.labels)
 
     def _target_reader(self) -> ReadTarget | None:
         """Return what reads y; None if nothing is predicted."""
@@ -350,6 +351,10 @@ class Harmonium(
     def _before(self) -> FittedModel | None:
         """Return the model that training goes on from, if there is one."""
         return getattr(self, "fitted_", None)
+
+    def _continued(self, model: FittedModel, labels: Labels | None) -> FittedModel:
+        """Return a model that was trained further, which may know more of the labels now."""
+        return model
 
     def _problem(
         self, views: Views, labels: Labels | None, layer: HiddenLayer, before: FittedModel | None

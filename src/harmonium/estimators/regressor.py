@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -19,7 +18,6 @@ from harmonium.estimators.supervised import Supervised
 from harmonium.heads import EpsilonInsensitive, Head
 from harmonium.persist import saveable
 from harmonium.training import FittedModel
-from harmonium.views import Views
 
 INTERVAL = Number(below=1.0, remedy="0.9 is usual")
 
@@ -215,16 +213,6 @@ class HarmoniumRegressor(Supervised, RegressorMixin, Harmonium):
                 f"Training can only go on with the {before.meaning.n_columns} outputs it began with; y has "
                 f"{labels.meaning.n_columns}; fit with warm_start=False."
             )
-
-    def _described(
-        self, model: FittedModel, views: Views, labels: Labels | None, before: FittedModel | None
-    ) -> FittedModel:
-        assert model.head is not None
-        if before is not None:
-            assert labels is not None
-            head = model.head.updated(outputs_=model.head.outputs_.with_more(labels.targets))
-            model = replace(model, problem=replace(model.problem, head=head))
-        return super()._described(model, views, labels, before)
 
     def predict(self, X: Any, interval: float | None = None) -> Any:
         """Return the expected numbers, in the units of y, and their intervals.

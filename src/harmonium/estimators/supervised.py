@@ -122,6 +122,13 @@ class Supervised(Beside):
             )
         return with_settings_of(model, head)
 
+    def _continued(self, model: FittedModel, labels: Labels | None) -> FittedModel:
+        # labels that no row had before may have some now, and errors of held-out rows are those of another model
+        head = model.problem.known_head
+        assert labels is not None
+        head = head.updated(outputs_=head.outputs_.with_more(labels.targets))
+        return replace(model, problem=replace(model.problem, head=head))
+
     def _problem(
         self, views: Views, labels: Labels | None, layer: HiddenLayer, before: FittedModel | None
     ) -> tuple[Problem, Data]:

@@ -39,8 +39,8 @@ class RidgePath:
     --------
     >>> import scipy.sparse
     >>> path = RidgePath(scipy.sparse.csr_array(np.eye(3)), np.array([0.0, 0.0, 3.0]), np.ones(3))
-    >>> [round(float(path.solve(C)[1]), 3) for C in (1e-6, 1.0)]
-    [1.0, 0.5]
+    >>> [path.solve(C)[0].ravel().round(2).tolist() for C in (1e-6, 1.0)]
+    [[-0.0, -0.0, 0.0], [-0.5, -0.5, 1.0]]
     """
 
     def __init__(self, features: Features, values: np.ndarray, weight: np.ndarray, tolerance: float = 1e-3) -> None:
