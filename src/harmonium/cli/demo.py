@@ -140,8 +140,9 @@ def _show_uses(folder: ModelFolder, reviews: Bunch, console: Console) -> None:
     row = int((data["review"].notna() & data["tags"].isna()).argmax())
     said = cell(data["review"].iloc[row], 110)
     guessed = annotate_view(folder.model, "tags", data.iloc[[row]], top=4)["label"]
-    found = folder.search(_QUERY, 3)
-    texts = folder.items.loc[found["row"], "review"].fillna(folder.items.loc[found["row"], "tags"])
+    found = folder.search(_QUERY, 20)
+    texts = folder.items["review"].iloc[found["row"]]
+    found, texts = (part[texts.notna().to_numpy()].head(3) for part in (found, texts))
     lines: list[tuple[str, Any]] = [
         ("Review without tags", said),
         ("  tags filled in", ", ".join(guessed)),

@@ -69,7 +69,7 @@ def make_reviews(
     n_rows : int, default=1000
         Number of reviews.
     missing_cells : float, default=0.0
-        Share of the cells, other than ratings, that are emptied at random.
+        Share of the cells, other than ratings, that are emptied at random; every row keeps one.
     missing_views : float, default=0.0
         Share of the reviews that lose their text.
     missing_targets : float, default=0.0
@@ -110,7 +110,9 @@ def make_reviews(
     complete, topics = _complete(rng, n_rows)
     frame = complete.copy()
     columns = [name for name in frame if name != "rating"]
-    frame[columns] = frame[columns].mask(rng.random((n_rows, len(columns))) < missing_cells)
+    absent = rng.random((n_rows, len(columns))) < missing_cells
+    absent[absent.all(axis=1), 0] = False  # a row without any cell says nothing
+    frame[columns] = frame[columns].mask(absent)
     for column, share in (("review", missing_views), ("rating", missing_targets)):
         frame.loc[rng.permutation(n_rows)[: round(share * n_rows)], column] = np.nan
     return Bunch(
