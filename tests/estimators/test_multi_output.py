@@ -152,7 +152,7 @@ def test_other_wrong_input(fitted: HarmoniumMultiOutput) -> None:
         estimator().set_params(kinds="number").fit(X, TARGETS)
     with pytest.raises(ValueError, match="one of rating, place, tags"):
         fitted.explain(X[:1], "stars")
-    with pytest.raises(ValueError, match="'rating'"):
+    with pytest.raises(ValueError, match=r"y must have the targets 'rating'.*got 'place', 'tags'"):
         fitted.score(X, TARGETS[["place", "tags"]])
     with pytest.raises(OptionError, match="this one is HarmoniumMultiOutput"):
         next(new_blocks(fitted, Path("rows.csv"), None))

@@ -11,11 +11,20 @@ import pytest
 from sklearn.base import clone
 
 import harmonium
-from harmonium import Harmonium, HarmoniumRegressor, Stochastic, TableViews
+from harmonium import (
+    Harmonium,
+    HarmoniumClassifier,
+    HarmoniumMultiOutput,
+    HarmoniumRegressor,
+    Stochastic,
+    TableViews,
+)
 from harmonium.exceptions import InvalidViewError, ModelFileError
 from harmonium.features.encoders import Encoder
 from harmonium.inspection import set_encoders
+from harmonium.model_folder.embeddings import embedding_tensors
 from harmonium.storage import load_model
+from harmonium.tables import Image
 from tests.cases.bad_input import assert_one_sentence
 from tests.cases.encoders import Meanings, reviews
 
@@ -135,3 +144,32 @@ def test_topics_and_explanations_are_words() -> None:
     features = fitted.explain(frame[:1])[0].table()["feature"].tolist()
     assert "(review_embedding)" in features and not any("embedding_" in name for name in features)
     assert harmonium.report.topic_table(fitted).columns.tolist()[0] == "review"
+
+
+def test_models_of_several_targets_get_their_encoders(tmp_path: Path) -> None:
+    frame = FRAME[["review"]].assign(stars=np.arange(len(FRAME)) % 7, place=np.where(FRAME.index % 2, "Rome", "Oslo"))
+    parts = {
+        "classifier": HarmoniumClassifier(2, views=table(Meanings()), driver=Stochastic(max_iter=1)),
+        "regressor": HarmoniumRegressor(2, views=TableViews({"review": "words"}), driver=Stochastic(max_iter=1)),
+    }
+    fitted = HarmoniumMultiOutput(**parts, random_state=0).fit(frame, ["stars", "place"])
+    fitted.save(tmp_path / "model.safetensors")
+    again = harmonium.load(tmp_path / "model.safetensors", encoders=Meanings())
+    assert again.predict(frame).equals(fitted.predict(frame))
+
+
+def test_pictures_that_a_column_names_are_encoded(tmp_path: Path) -> None:
+    image, rng = pytest.importorskip("PIL.Image"), np.random.default_rng(0)
+    pictures = rng.integers(0, 255, (4, 40, 40, 3), dtype=np.uint8)
+    for number, picture in enumerate(pictures):
+        image.fromarray(picture).save(tmp_path / f"{number}.png")
+
+    def brightness(values: list[np.ndarray]) -> list[list[float]]:
+        return [[float(value.mean()), float(value.std())] for value in values]
+
+    reader = TableViews({"photo": Image(n_words=5, folder=tmp_path)}, embed={"photo": brightness})
+    frame = pd.DataFrame({"photo": ["0", "1", "2", "3"]})
+    found = reader.fit_transform(frame).source("photo_embedding").matrix
+    np.testing.assert_allclose(found, brightness(list(pictures)), rtol=1e-6)
+    (keys, answers) = embedding_tensors(reader.table_, frame).values()
+    assert keys.shape == (4, 32) and answers.shape == (4, 2)

@@ -21,7 +21,7 @@ from harmonium.estimators.input.target_columns import from_obs, set_apart
 from harmonium.estimators.regressor import HarmoniumRegressor
 from harmonium.exceptions import ModelFileError
 from harmonium.persist import describe, rebuild
-from harmonium.queries.explanation import Explanation
+from harmonium.queries.explanation import Explanations
 from harmonium.storage import check_fields, decode_settings, encode_settings, heading, rebuilds, write_model
 from harmonium.views import Shards
 from harmonium.views.index import row_names
@@ -153,7 +153,7 @@ class HarmoniumMultiOutput(BaseEstimator):
             )
         data, y, _ = set_apart(data, from_obs(X, y), is_fit)
         y, sample_weight = in_order_of(data, "y", y), in_order_of(data, "sample_weight", sample_weight)
-        return nw.to_native(data, pass_through=True), read_targets(y, sample_weight, kinds)
+        return nw.to_native(data, pass_through=True), read_targets(y, sample_weight, kinds, is_fit)
 
     # ---- using ---------------------------------------------------------------------------------------------------
     @property
@@ -208,7 +208,7 @@ class HarmoniumMultiOutput(BaseEstimator):
             if self.kinds_[name] != "number"
         }
 
-    def explain(self, X: Any, target: str) -> list[Explanation]:
+    def explain(self, X: Any, target: str) -> Explanations:
         """Return which topics and features move the prediction of a target, by how much.
 
         Parameters
@@ -220,13 +220,14 @@ class HarmoniumMultiOutput(BaseEstimator):
 
         Returns
         -------
-        list of Explanation
-            One for each row.
+        Explanations
+            A list with one for each row; the first is printed, ``table()`` has all.
         """
         rows = self._inputs(X)
         if target not in self.estimators_:
             raise ValueError(f"target must be one of {', '.join(self.estimators_)}; got {target!r}; correct the name.")
-        return list(self.estimators_[target].explain(rows))
+        found: Explanations = self.estimators_[target].explain(rows)
+        return found
 
     def score_targets(self, X: Any, y: Any, sample_weight: Any = None) -> pd.Series:
         """Return how well each target is predicted where it is known.
@@ -248,11 +249,11 @@ class HarmoniumMultiOutput(BaseEstimator):
         """
         check_fitted(self)
         X, targets = self._read(X, y, sample_weight, self.kinds_)
-        strange = [target.name for target in targets if target.name not in self.estimators_]
-        if strange:
+        names = [target.name for target in targets]
+        if set(names) != set(self.estimators_):
             raise ValueError(
-                f"y must have the targets {', '.join(map(repr, self.estimators_))}; got {strange[0]!r}; pass the same "
-                "columns."
+                f"y must have the targets {', '.join(map(repr, self.estimators_))}; got {', '.join(map(repr, names))}; "
+                "pass the same columns."
             )
         rows = self._inputs(X)
         return pd.Series({target.name: _score(self.estimators_[target.name], rows, target) for target in targets})

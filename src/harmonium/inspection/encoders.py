@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from harmonium.core.validation import check_fitted
-from harmonium.estimators import Harmonium
+from harmonium.estimators import Harmonium, HarmoniumMultiOutput
 
-Model = TypeVar("Model", bound=Harmonium)
+Model = TypeVar("Model", Harmonium, HarmoniumMultiOutput)
 
 
 def set_encoders(model: Model, encoders: Any) -> Model:
@@ -16,7 +16,7 @@ def set_encoders(model: Model, encoders: Any) -> Model:
 
     Parameters
     ----------
-    model : Harmonium
+    model : Harmonium or HarmoniumMultiOutput
         A fitted model of a table, some columns of which have an embedding.
     encoders : mapping of str to object, or object
         Encoders by column, or one for all columns that have an embedding: whatever `TableViews` takes as ``embed``.
@@ -48,10 +48,14 @@ def set_encoders(model: Model, encoders: Any) -> Model:
     ['note', 'note_embedding']
     """
     check_fitted(model)
-    table = getattr(model.fitted_, "table", None)
-    if table is None:
+    models = list(getattr(model, "estimators_", {"": model}).values())  # one for each target, or the model itself
+    tables: list[Any] = [getattr(one.fitted_, "table", None) for one in models]
+    if None in tables:
         raise ValueError(
             "Encoders belong to columns of a table; the model was fitted on matrices; pass embeddings as views."
         )
-    model.fitted_ = replace(model.fitted_, table=table.with_encoders(encoders))
+    has_some = any(table.embeddings for table in tables)
+    made = [table.with_encoders(encoders) if table.embeddings or not has_some else table for table in tables]
+    for one, table in zip(models, made, strict=True):
+        one.fitted_ = replace(one.fitted_, table=table)
     return model

@@ -37,13 +37,13 @@ def embedding_tensors(table: Table | None, frame: Any) -> dict[str, np.ndarray]:
     dict of str to ndarray
         Digests of values and their embeddings, by the digest of the encoder.
     """
-    embedded = {} if table is None else table.embeddings
+    embedded = () if table is None else [column for column in table.columns if column.embedding is not None]
+    there = {column.name: column for column in columns_of(frame_of(frame))} if embedded else {}
     values: dict[str, tuple[Encoder, list[Any]]] = {}
-    for column in columns_of(frame_of(frame)) if embedded else ():
-        embedding = embedded.get(column.name)
-        if embedding is not None and embedding.encoder is not None:
+    for name, reader, embedding in ((column.name, column.reader, column.embedding) for column in embedded):
+        if name in there and embedding is not None and embedding.encoder is not None:
             _, known = values.setdefault(embedding.identity.digest, (embedding.encoder, []))
-            known += [value for value in embedding.values(column) if value is not None]
+            known += [value for value in embedding.values(reader.opened(there[name])) if value is not None]
     return _tensors({digest: encoder.answers_to(known) for digest, (encoder, known) in values.items()})
 
 

@@ -127,6 +127,10 @@ class Reader(Part):
         """
         raise NotImplementedError
 
+    def opened(self, column: Column) -> Column:
+        """Return a column with the content of the files that it names in their place; the same if it names none."""
+        return column
+
     def read(self, column: Column) -> list[Block]:
         """Return what a column adds to views.
 

@@ -73,7 +73,8 @@ class TableColumn:
 
     def read(self, column: Column) -> list[Block]:
         """Return what the column adds to views, of the training data or of new ones."""
-        return self.reader.read(column) + ([] if self.embedding is None else [self.embedding.read(column)])
+        opened = self.reader.opened(column)
+        return self.reader.read(opened) + ([] if self.embedding is None else [self.embedding.read(opened)])
 
     def with_encoder(self, encoder: Any) -> TableColumn:
         """Return a copy that is embedded by an encoder; the same for None."""

@@ -78,3 +78,12 @@ def test_assays_without_a_hidden_layer_are_told_of_factors() -> None:
     cells = anndata.AnnData(np.random.default_rng(0).normal(size=(40, 6)).astype("float32"))
     with pytest.warns(HarmoniumWarning, match="pass hidden='factor'"):
         Harmonium(2, driver=Stochastic(max_iter=1)).fit(cells)
+
+
+def test_columns_without_labels_go_by_order_and_have_as_many_rows() -> None:
+    texts = pd.Series(["cats", "dogs"], index=["x", "y"])
+    assert as_table({"text": texts, "price": [1, 2]}).loc["y"].tolist() == ["dogs", 2]
+    with pytest.raises(ValueError, match="same rows; got 2 and 3 rows"):
+        as_table({"text": texts, "price": [1, 2, 3]})
+    with pytest.raises(ValueError, match="same rows; got other labels"):
+        as_table({"text": texts, "price": [1, 2], "size": texts[::-1]})

@@ -77,3 +77,11 @@ def test_what_is_no_encoder_is_refused() -> None:
         Encoder()
     with pytest.raises(ValueError, match="must know something"):
         Encoder(name="empty").identity()
+
+
+def test_nothing_has_no_rows_and_answers_of_other_lengths_are_refused() -> None:
+    assert Encoder(Meanings())([]).shape == (0, 8)
+    assert [part.shape for part in Encoder(Meanings()).answers_to([])] == [(0, 32), (0, 8)]
+    with pytest.raises(ValueError, match="of 2 numbers") as error:
+        Encoder(name="computed elsewhere").remember(["a"], [[1, 2]]).remember(["b"], [[1]])
+    assert_one_sentence(str(error.value))

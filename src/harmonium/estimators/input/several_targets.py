@@ -54,7 +54,9 @@ def kind_of(column: Column) -> Kind:
     return "label" if Tags.suits(column) else "class"
 
 
-def read_targets(y: Any, sample_weight: Any = None, kinds: Mapping[str, Kind] | None = None) -> list[TargetColumn]:
+def read_targets(
+    y: Any, sample_weight: Any = None, kinds: Mapping[str, Kind] | None = None, needs_all: bool = True
+) -> list[TargetColumn]:
     """Return the columns of y.
 
     Parameters
@@ -65,6 +67,8 @@ def read_targets(y: Any, sample_weight: Any = None, kinds: Mapping[str, Kind] | 
         Weights of rows, or of cells.
     kinds : mapping of str to {"number", "class", "label"}, optional
         Kinds of some targets.
+    needs_all : bool, default=True
+        Whether kinds of targets that y does not have are refused.
 
     Returns
     -------
@@ -83,7 +87,7 @@ def read_targets(y: Any, sample_weight: Any = None, kinds: Mapping[str, Kind] | 
         raise TypeError(f"kinds must be a mapping of targets to kinds; got {kinds!r}; pass {{'rating': 'number'}}.")
     asked = dict(kinds or {})
     for name, kind in asked.items():
-        if name not in names:
+        if needs_all and name not in names:
             raise ValueError(
                 f"Targets must be the columns of y, {', '.join(map(repr, names[:8]))}; got a kind of {name!r}; correct "
                 "the name."

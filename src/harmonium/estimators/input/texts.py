@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from harmonium.exceptions import InvalidViewError
+
 #: name of the column that bare texts become
 TEXT = "text"
 
@@ -23,7 +25,8 @@ def as_table(X: Any) -> pd.DataFrame | None:
     Returns
     -------
     DataFrame or None
-        A table, whose only column is called "text" if X is texts alone; None if X is something else.
+        A table, whose only column is called "text" if X is texts alone; None if X is something else. Rows of series go
+        by their labels; where a column has none, all go by their order.
 
     Examples
     --------
@@ -33,8 +36,14 @@ def as_table(X: Any) -> pd.DataFrame | None:
     columns = X if isinstance(X, Mapping) else {TEXT: X}
     if not any(_are_texts(values) for values in columns.values()) or not all(map(_is_column, columns.values())):
         return None
-    # series bring their labels, by which rows go
-    return pd.DataFrame({str(name): _column(values) for name, values in columns.items()})
+    labels = [values.index for values in columns.values() if isinstance(values, pd.Series)]
+    if len(labels) < len(columns):
+        lengths = sorted({len(values) for values in columns.values()})
+        if len(lengths) > 1 or not all(one.equals(labels[0]) for one in labels):
+            found = "other labels" if len(lengths) == 1 else f"{lengths[0]} and {lengths[-1]} rows"
+            raise InvalidViewError(f"Columns of X must have the same rows; got {found}; pass values for each row.")
+    index = labels[0] if 0 < len(labels) < len(columns) else None
+    return pd.DataFrame({str(name): _column(values, index) for name, values in columns.items()})
 
 
 def _is_column(values: Any) -> bool:
@@ -52,7 +61,8 @@ def _is_missing(value: Any) -> bool:
     return value is None or value is pd.NA or (isinstance(value, float) and np.isnan(value))
 
 
-def _column(values: Any) -> Any:
+def _column(values: Any, index: pd.Index | None) -> pd.Series:
     if isinstance(values, pd.Series):
         return values
-    return pd.Series(list(values), dtype=None if isinstance(values, np.ndarray) and values.dtype != object else object)
+    is_typed = isinstance(values, np.ndarray) and values.dtype != object
+    return pd.Series(list(values), index=index, dtype=None if is_typed else object)

@@ -100,7 +100,7 @@ class Encoder:
         Encoder
             The encoder itself.
         """
-        rows = _checked(self.name, answers, len(values))
+        rows = _checked(self.name, answers, len(values), self._dimension)
         self._known.update(zip(map(_key, values), rows, strict=True))
         return self
 
@@ -146,6 +146,8 @@ class Encoder:
             A row for each.
         """
         keys = [_key(value) for value in values]
+        if not keys:
+            return np.zeros((0, self._dimension or self.identity().dimension), dtype=np.float32)
         new = {key: value for key, value in zip(keys, values, strict=True) if key not in self._known}
         fresh = dict(zip(new, self._answers(list(new.values())), strict=True)) if new else {}
         result = np.stack([fresh[key] if key in fresh else self._known[key] for key in keys])
@@ -240,6 +242,8 @@ class Encoder:
 
     @property
     def _dimension(self) -> int | None:
+        if self._identity is not None:
+            return self._identity.dimension
         return len(next(iter(self._known.values()))) if self._known else None
 
     def __deepcopy__(self, memo: Mapping[int, Any]) -> Self:

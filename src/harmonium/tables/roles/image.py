@@ -7,7 +7,9 @@ import os
 from collections import OrderedDict
 from typing import Any, ClassVar, Self
 
+import narwhals as nw
 import numpy as np
+import pandas as pd
 import scipy.sparse
 
 from harmonium.core.validation import Setting, Whole, shown
@@ -124,8 +126,8 @@ class Image(Reader):
             Block(scipy.sparse.csr_array(counts), names, view=f"{view}_shapes", present=present),
         ]
 
-    def _features(self, column: Column) -> list[_Features | None]:
-        """Return what is seen in each picture."""
+    def opened(self, column: Column) -> Column:
+        """Return the column with pictures in place of the names of their files."""
         values = list(column.values)
         named = [row for row, value in enumerate(values) if isinstance(value, str)]
         if named:
@@ -137,6 +139,12 @@ class Image(Reader):
                 )
             for row, picture in zip(named, pictures_of([values[row] for row in named], self.folder), strict=True):
                 values[row] = picture
+            return Column(column.name, nw.from_native(pd.Series(values, dtype=object), series_only=True))
+        return column
+
+    def _features(self, column: Column) -> list[_Features | None]:
+        """Return what is seen in each picture."""
+        values = self.opened(column).values
         return [None if value is None else _seen(column.name, row, value) for row, value in enumerate(values)]
 
     @property
