@@ -9,8 +9,9 @@ from scipy.stats import kstest, norm, t
 
 from harmonium import HarmoniumClassifier, Stochastic, TopicModel
 from harmonium.hidden import BernoulliUnits, GaussianUnits
+from harmonium.inspection import TopicEdits, edit_topics
 from harmonium.queries.effects import regress
-from harmonium.report import covariate_table, effect_table, prevalence_table, trend_table
+from harmonium.report import covariate_table, effect_table, prevalence_table, quality_table, trend_table
 
 N_ITEMS, RATE = 300, 0.3
 
@@ -146,3 +147,44 @@ def test_questions_that_have_no_answer_are_refused(fitted: tuple) -> None:
             wrong()
     with pytest.raises(TypeError, match="columns of a data frame"):
         effect_table(model, words, "age")
+
+
+@pytest.mark.parametrize("make", [binary, real])
+def test_sums_of_shares_of_units_have_the_effects_of_their_units(make) -> None:
+    layer, natural, covariate = make(0.2, 4, 0)
+    design = np.column_stack([np.ones(N_ITEMS), covariate])
+    whole, share = regress(layer, natural, design), np.random.default_rng(0).random(N_ITEMS)
+    found = regress(layer, natural, design, [[(0, 1.0)], [(0, share), (0, 1 - share)], [(0, share)], [(0, 1 - share)]])
+    np.testing.assert_allclose(found.coefficients[:, :2], whole.coefficients[:, [0, 0]], rtol=1e-3, atol=1e-5)
+    np.testing.assert_allclose(found.deviations[:, :2], whole.deviations[:, [0, 0]], rtol=1e-3)
+    np.testing.assert_allclose(found.coefficients[:, 2:].sum(axis=1), found.coefficients[:, 0], rtol=1e-9)
+
+
+def test_intervals_of_merged_and_split_units_hold_planted_effects() -> None:
+    found, deviation, rng = [], [], np.random.default_rng(0)
+    for seed in range(160):
+        layer, natural, covariate = binary(0.2, 4, seed)
+        parts = [[(0, 1.0), (1, 1.0)], [(2, rng.integers(2, size=N_ITEMS).astype(float))]]
+        one = regress(layer, natural, np.column_stack([np.ones(N_ITEMS), covariate]), parts)
+        found.append(one.coefficients[1])
+        deviation.append(one.deviations[1])
+    for mean, spread, said, effect in zip(
+        np.mean(found, axis=0), np.std(found, axis=0), np.mean(deviation, axis=0), (0.4, 0.1), strict=True
+    ):
+        assert abs(mean - effect) < 4 * spread / np.sqrt(len(found))
+        assert said == pytest.approx(spread, rel=0.2)
+
+
+def test_tables_have_topics_as_they_were_edited() -> None:
+    rng = np.random.default_rng(0)
+    words = np.kron(np.eye(3), np.ones((30, 4))) + (rng.random((90, 12)) < 0.1)
+    model, group = TopicModel(3, random_state=0).fit(words), np.arange(90) % 2
+    edited = edit_topics(model, TopicEdits().merge(0, 2).rename(0, "both"))
+    before, after = (prevalence_table(one, words, group).set_index(["topic", "group"]) for one in (model, edited))
+    prevalence = before["prevalence"]
+    np.testing.assert_allclose(after.loc["both", "prevalence"], prevalence.loc[0] + prevalence.loc[2], rtol=1e-3)
+    assert after.loc["both", "high"].max() > 1
+    trends = trend_table(edited, words, np.arange(90))
+    assert trends.loc["both", "label"] == "both" and set(trends.index) == {"both", 1}
+    assert set(effect_table(edited, words, {"group": group})["topic"]) == {"both", 1}
+    assert quality_table(edited, words, n_features=3, n_resamples=1)["stability"].between(0, 1).all()

@@ -8,6 +8,7 @@ infinitely many draws: the root of an estimating equation, with the robust covar
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +21,9 @@ _STEPS, _HALVINGS, _CLOSE = 50, 8, 1e-4
 # Items that the distribution of a topic is taken from, at most; tilts of it that are tabulated, and the largest of them
 # in units of one over its standard deviation. Conventions: tilts between are interpolated.
 _ITEMS, _N_TILTS, _LARGEST = 2000, 161, 8.0
+
+#: units that a topic is made of, each with the share of it that items have
+Parts = Sequence[tuple[int, np.ndarray | float]]
 
 
 @dataclass(frozen=True)
@@ -39,7 +43,9 @@ class Regression:
     freedom: int
 
 
-def regress(layer: HiddenLayer, natural: np.ndarray, design: np.ndarray) -> Regression:
+def regress(
+    layer: HiddenLayer, natural: np.ndarray, design: np.ndarray, topics: Sequence[Parts] | None = None
+) -> Regression:
     """Return the regression of what items have of each topic on the columns of a design.
 
     Residuals may vary from item to item: to each square, the share of the residual variance is added that the item's
@@ -49,16 +55,19 @@ def regress(layer: HiddenLayer, natural: np.ndarray, design: np.ndarray) -> Regr
     ----------
     layer : HiddenLayer
         Fitted layer of the topics.
-    natural : ndarray of shape (items, topics)
-        Natural parameters of the topics given the items.
+    natural : ndarray of shape (items, units)
+        Natural parameters of the units given the items.
     design : ndarray of shape (items, terms)
         Columns of full rank, the constant among them.
+    topics : sequence of Parts, optional
+        Topics that are sums of shares of units. Default: each unit is a topic.
 
     Notes
     -----
     With m(t) the mean of a topic given an item when its distribution is tilted by exp(t h), and t(μ) the tilt by which
     the topic has the mean μ over all items, the coefficients b solve Σ z (m(t(zᵀb)) - zᵀb) = 0: the topics of the
-    items, given items and covariates, are on average as the covariates say.
+    items, given items and covariates, are on average as the covariates say. The coefficients of a sum Σ s h of shares s
+    are those of Σ s m(t(zᵀb)), whose error is that of its own residual and of the b of each unit.
     """
     units = _TiltedUnits(layer, natural.astype(np.float64))
     projection = np.linalg.pinv(design)
@@ -69,7 +78,26 @@ def regress(layer: HiddenLayer, natural: np.ndarray, design: np.ndarray) -> Regr
     squares += leverage * squares.sum(axis=0) / freedom
     spread = np.linalg.pinv(_information(missing, design, projection)) @ projection
     deviations = np.sqrt(np.einsum("tqi,it->qt", np.square(spread), squares))
-    return Regression(coefficients, deviations, freedom)
+    if topics is None:
+        return Regression(coefficients, deviations, freedom)
+    means = design @ coefficients + residual
+    estimates, errors = np.empty((2, design.shape[1], len(topics)))
+    for place, parts in enumerate(topics):
+        value = np.sum([share * means[:, unit] for unit, share in parts], axis=0)
+        estimates[:, place] = projection @ value
+        reach, left = [projection], [value - design @ estimates[:, place]]
+        for unit, share in parts:
+            reach.append(projection @ ((share * missing[:, unit])[:, None] * design) @ spread[unit])
+            left.append(residual[:, unit])
+        errors[:, place] = _deviation(np.stack(reach), np.stack(left), leverage[:, 0], freedom)
+    return Regression(estimates, errors, freedom)
+
+
+def _deviation(reach: np.ndarray, left: np.ndarray, leverage: np.ndarray, freedom: int) -> np.ndarray:
+    """Return the standard errors of what several residuals of an item move together, each by its reach."""
+    own = np.square(np.einsum("cqi,ci->qi", reach, left)).sum(axis=1)
+    common = np.einsum("cd,dqi->cqi", left @ left.T / freedom, reach)
+    return np.asarray(np.sqrt(own + np.einsum("cqi,cqi,i->q", reach, common, leverage)))
 
 
 def _root(units: _TiltedUnits, design: np.ndarray, projection: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -46,15 +46,18 @@ def of_topics(model: FittedModel, values: np.ndarray, shares: np.ndarray | None 
     if not model.edits.operations:
         return values[..., : model.n_topics]
     found = np.zeros((*values.shape[:-1], len(model.topics)), dtype=values.dtype)
-    divided = 0
-    for place, topic in enumerate(model.topics):
-        for part in topic.parts:
-            value = values[..., part.unit]
-            if not part.is_whole and shares is not None:
-                value = value * shares[..., divided]
-            divided += not part.is_whole
-            found[..., place] += value
+    for place, parts in enumerate(unit_shares(model, shares)):
+        for unit, share in parts:
+            found[..., place] += values[..., unit] * share
     return found
+
+
+def unit_shares(model: FittedModel, shares: np.ndarray | None) -> list[list[tuple[int, np.ndarray | float]]]:
+    """Return the units that each topic is made of, with the share of each that items have, as `part_shares` says."""
+    divided = iter(() if shares is None else shares.T)
+    return [
+        [(part.unit, 1.0 if part.is_whole else next(divided, 1.0)) for part in topic.parts] for topic in model.topics
+    ]
 
 
 def divided_parts(model: FittedModel) -> list[UnitPart]:

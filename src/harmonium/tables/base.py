@@ -128,7 +128,18 @@ class Reader(Part):
         raise NotImplementedError
 
     def opened(self, column: Column) -> Column:
-        """Return a column with the content of the files that it names in their place; the same if it names none."""
+        """Return a column with the content of files in place of their names.
+
+        Parameters
+        ----------
+        column : Column
+            The column.
+
+        Returns
+        -------
+        Column
+            By default the same, as only pictures may be named.
+        """
         return column
 
     def read(self, column: Column) -> list[Block]:

@@ -75,6 +75,11 @@ class ShownTopic:
         return self.number if self.name is None else self.name
 
     @property
+    def is_unit(self) -> bool:
+        """Whether it is one unit, and all of it."""
+        return len(self.parts) == 1 and self.parts[0].is_whole
+
+    @property
     def units(self) -> list[int]:
         """Numbers of its units, in order."""
         return sorted({part.unit for part in self.parts})

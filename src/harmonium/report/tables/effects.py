@@ -11,9 +11,11 @@ from scipy.stats import false_discovery_control, t
 from harmonium.core.validation import check_real
 from harmonium.estimators import Harmonium
 from harmonium.queries.effects import Regression, regress
+from harmonium.queries.shown_topics import unit_shares
+from harmonium.queries.topics import topic_index
 from harmonium.report.tables.covariates import check_rows, read_covariates
-from harmonium.report.tables.groups import Groups, read_groups
-from harmonium.report.tables.latent import unit_use
+from harmonium.report.tables.groups import read_groups
+from harmonium.report.tables.latent import unit_naturals
 from harmonium.report.tables.topics import topic_labels
 
 # Periods that dates are cut into, at most: as many as one can read. Lengths of periods, the shortest first.
@@ -88,14 +90,16 @@ def effect_table(
     """
     _check_level(level, "effect_table")
     X, frame = read_covariates(model, X, covariates, held_out)
-    natural = unit_use(model, X).natural
-    check_rows(frame, len(natural))
+    units = unit_naturals(model, X)
+    check_rows(frame, len(units[0]))
     observed = frame.notna().all(axis=1).to_numpy()
     terms, design = _design(frame[observed])
-    regression = _regression(model, natural[observed], design)
+    regression = _regression(model, units, np.flatnonzero(observed), design)
     table = _tested(regression, level).drop(index=0)
     table[["covariate", "level"]] = [terms[number - 1] for number in table.index]
-    return _corrected(table)[["topic", "covariate", "level", "effect", "low", "high", "p", "q"]]
+    table = _corrected(table)
+    table["topic"] = topic_index(model.fitted_)[table["topic"]]
+    return table[["topic", "covariate", "level", "effect", "low", "high", "p", "q"]]
 
 
 def prevalence_table(
@@ -128,7 +132,6 @@ def prevalence_table(
     See Also
     --------
     trend_table : Topics that come up or fade away, with a test.
-    PrevalenceDisplay : The table as a picture.
 
     Notes
     -----
@@ -146,16 +149,20 @@ def prevalence_table(
     1      0  2024-02  29
     """
     _check_level(level, "prevalence_table")
-    use, groups = _grouped(model, X, by, freq, held_out)
+    X, frame = read_covariates(model, X, by if isinstance(by, str) else {}, held_out)
+    units = unit_naturals(model, X)
+    groups = read_groups(X, read_periods(frame[by] if isinstance(by, str) else by, freq), len(units[0]))
     sizes = np.bincount(groups.numbers, minlength=len(groups.names))
     there = np.flatnonzero(sizes)
     design = (groups.numbers[:, None] == there).astype(np.float64)
-    table = _tested(_regression(model, use[groups.items], design), level)
+    table = _tested(_regression(model, units, groups.items, design), level)
     support = model.fitted_.energy.hidden.groups.topics.support
-    table[["low", "high"]] = table[["low", "high"]].clip(support.lower, support.upper)
+    n_units = np.array([len(topic.units) for topic in model.fitted_.topics])[table["topic"], None]
+    table[["low", "high"]] = np.clip(table[["low", "high"]], support.lower * n_units, support.upper * n_units)
     table["group"] = [groups.names[number] for number in there[table.index]]
     table["n"] = sizes[there[table.index]]
     table = table.rename(columns={"effect": "prevalence"}).sort_values("topic", kind="stable", ignore_index=True)
+    table["topic"] = topic_index(model.fitted_)[table["topic"]]
     return table[["topic", "group", "n", "prevalence", "low", "high"]]
 
 
@@ -224,19 +231,6 @@ def _as_series(values: Any) -> pd.Series:
     return values if isinstance(values, pd.Series) else pd.Series(values if hasattr(values, "dtype") else list(values))
 
 
-def _grouped(model: Harmonium, X: Any, by: Any, freq: str | None, held_out: bool) -> tuple[np.ndarray, Groups]:
-    """Return the naturals of the topics of each item, and the groups of the items."""
-    X, by = read_by(model, X, by, freq, held_out)
-    natural = unit_use(model, X).natural
-    return natural, read_groups(X, by, len(natural))
-
-
-def read_by(model: Harmonium, X: Any, by: Any, freq: str | None, held_out: bool) -> tuple[Any, Any]:
-    """Return X without the column that items are grouped by, and what they are grouped by; dates become periods."""
-    X, frame = read_covariates(model, X, by if isinstance(by, str) else {}, held_out)
-    return X, read_periods(frame[by] if isinstance(by, str) else by, freq)
-
-
 def _design(frame: pd.DataFrame) -> tuple[list[tuple[Any, Any]], np.ndarray]:
     """Return the name and level of each effect, and the columns that stand for them, after a constant."""
     terms: list[tuple[Any, Any]] = []
@@ -265,9 +259,14 @@ def _design(frame: pd.DataFrame) -> tuple[list[tuple[Any, Any]], np.ndarray]:
     return terms, design
 
 
-def _regression(model: Harmonium, natural: np.ndarray, design: np.ndarray) -> Regression:
-    layer = model.fitted_.energy.layer(model.fitted_.parameters)
-    return regress(layer.groups.topics, natural, design)
+def _regression(
+    model: Harmonium, units: tuple[np.ndarray, np.ndarray | None], rows: np.ndarray, design: np.ndarray
+) -> Regression:
+    """Return the regression of the topics of some items, from naturals of the units and shares of topics in them."""
+    fitted, (natural, shares) = model.fitted_, units
+    topics = unit_shares(fitted, None if shares is None else shares[rows]) if fitted.edits.operations else None
+    layer = fitted.energy.layer(fitted.parameters).groups.topics
+    return regress(layer, natural[rows, : fitted.n_topics], design, topics)
 
 
 def _tested(regression: Regression, level: float) -> pd.DataFrame:

@@ -60,7 +60,8 @@ class UnitUse:
     Attributes
     ----------
     natural : ndarray of shape (items, units)
-        Natural parameters, which still differ where means are rounded to 1.
+        Natural parameters, which still differ where means are rounded to 1; means of topics that were merged
+        or split by hand.
     mean : ndarray of shape (items, units)
         E[h], or E[z h] for units that an item may lack.
     presence : ndarray of shape (items, units)
@@ -72,14 +73,22 @@ class UnitUse:
     presence: np.ndarray
 
 
-def unit_use(model: Harmonium, X: Any) -> UnitUse:
-    """Return naturals, means and presences of the topics for each item."""
+def unit_naturals(model: Harmonium, X: Any) -> tuple[np.ndarray, np.ndarray | None]:
+    """Return naturals of all units for each item, in float64, and the shares that topics have of units, if any."""
     check_model(model)
     views = known_views(model, X)
     with compute(model.n_jobs):
-        natural = encode(model.fitted_, views, "natural").astype(np.float64)
-        shares = part_shares(model.fitted_, views)
+        return encode(model.fitted_, views, "natural").astype(np.float64), part_shares(model.fitted_, views)
+
+
+def unit_use(model: Harmonium, X: Any) -> UnitUse:
+    """Return naturals, means and presences of the topics for each item."""
+    natural, shares = unit_naturals(model, X)
     layer = model.fitted_.energy.layer(model.fitted_.parameters)
     mean = layer.mean(natural)
     parts = (natural, mean, layer.selection.presence(natural, mean))
-    return UnitUse(*(of_topics(model.fitted_, part, shares) for part in parts))
+    use = UnitUse(*(of_topics(model.fitted_, part, shares) for part in parts))
+    for place, topic in enumerate(model.fitted_.topics):
+        if not topic.is_unit:
+            use.natural[:, place] = use.mean[:, place]
+    return use

@@ -46,7 +46,8 @@ def quality_table(
     DataFrame
         A row for each topic: its ``label``; ``coherence``, the mean NPMI of its features over the items;
         ``exclusivity``, the topic's share in what its features say about all topics, 1 if they belong to it alone;
-        ``share`` of the items that have it; and ``stability``, that of `harmonium.inspection.bootstrap_stability`.
+        ``share`` of the items that have it; and ``stability``, that of `harmonium.inspection.bootstrap_stability`,
+        for topics that were merged by hand the mean of their units.
 
     See Also
     --------
@@ -76,7 +77,8 @@ def quality_table(
     table["exclusivity"] = [float(shares[row, topic].mean()) for topic, row in enumerate(rows)]
     table["share"] = unit_use(model, X).presence.mean(axis=0)
     if n_resamples:
-        table["stability"] = bootstrap_stability(model, X, n_resamples)
+        found = bootstrap_stability(model, X, n_resamples)
+        table["stability"] = [found[topic.units].mean() for topic in model.fitted_.topics]
     return table
 
 
