@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pytest
 
 import harmonium
 from harmonium import Harmonium, Stochastic, TableViews
@@ -59,3 +60,8 @@ def test_a_model_of_phrases_is_kept_and_reads_new_rows(tmp_path: Path) -> None:
     np.testing.assert_array_equal(loaded.transform(new), model.transform(new))
     assert {"thin", "walls", "thin walls"} <= set(names)
     assert not np.array_equal(*model.transform(new))
+
+
+def test_one_text_is_refused() -> None:
+    with pytest.raises(TypeError, match="put it in a list"):
+        find_phrases("thin walls")

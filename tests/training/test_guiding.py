@@ -101,6 +101,7 @@ def test_the_gradient_of_the_prior_is_its_derivative() -> None:
     [
         ({"seeds": {"a": "noise"}}, "needs seeds"),
         ({"seeds": ["noise"]}, "needs seeds"),
+        ({"seeds": {"a": ["weak0_0"], "a ": ["weak1_0"]}}, "different names"),
         ({"seeds": {"a": [N]}}, "numbers from 0"),
         ({"seeds": {str(i): ["weak0_0"] for i in range(5)}}, "a topic each"),
         ({"seeds": {"a": ["weak0_0"]}, "hidden": "gaussian"}, "only raise"),
@@ -109,3 +110,8 @@ def test_the_gradient_of_the_prior_is_its_derivative() -> None:
 def test_seeds_that_make_no_sense_are_refused(settings: dict, says: str) -> None:
     with pytest.raises((ValueError, TypeError), match=says):
         TopicModel(4, **settings).fit({"words": WORDS})
+
+
+def test_no_seeds_are_those_of_a_model_without() -> None:
+    plain, empty = (TopicModel(4, seeds=seeds, random_state=0).fit({"words": WORDS}) for seeds in (None, {}))
+    np.testing.assert_array_equal(plain.transform({"words": WORDS}), empty.transform({"words": WORDS}))

@@ -387,7 +387,7 @@ class Harmonium(
 
     def _guided(self, problem: Problem, data: Data, before: FittedModel | None) -> Problem:
         """Return a new problem with the guide that seeds make; a notice tells of seeds without support."""
-        if self.seeds is None or before is not None:
+        if not self.seeds or before is not None:
             return problem
         families = {name: family for name, family in problem.energy.families.items() if name in data.views.names}
         problem, unsupported = guided(problem, data, self.seeds, feature_names(data.views, families))
@@ -433,7 +433,7 @@ class Harmonium(
     # ---- parts ---------------------------------------------------------------------------------------------------
     def _plan(self, n_rows: int | None = None) -> Plan:
         """Return how to fit a number of rows: the objective and the driver, or their defaults."""
-        merges = self.n_components == "auto" and self.seeds is None
+        merges = self.n_components == "auto" and not self.seeds
         return Plan(self._part("objective"), driver_for(self, n_rows), merges_topics=merges)
 
     def _layer(self, n_rows: int | None = None, before: FittedModel | None = None) -> HiddenLayer:

@@ -51,6 +51,8 @@ def find_phrases(
     >>> find_phrases(texts, max_words=2)
     ['thin walls']
     """
+    if isinstance(texts, str):
+        raise TypeError("texts must be an iterable of strings; got one string; put it in a list.")
     check_whole("find_phrases", "max_words", max_words, remedy="3 is usual")
     check_whole("find_phrases", "min_texts", min_texts, remedy="5 is usual")
     check_real("find_phrases", "min_npmi", min_npmi, remedy="0.5 is usual")

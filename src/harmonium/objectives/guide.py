@@ -39,6 +39,9 @@ class SeedsGiven(Setting):
                 f"{owner} needs {name} to be None, or a dict from names of topics to lists of features, such as words, "
                 f"or numbers of items; got {shown(value)}; pass {{'noise': ['noise', 'thin walls']}}, say."
             )
+        names = [" ".join(topic.split()) for topic in value]
+        if len(set(names)) < len(names):
+            raise ValueError(f"{owner} needs {name} of topics with different names; got {names}; rename some.")
 
 
 def _is_name(name: Any) -> bool:
