@@ -12,6 +12,7 @@ import pytest
 import harmonium
 from harmonium import HarmoniumClassifier
 from harmonium.exceptions import HarmoniumWarning
+from harmonium.inspection import merge_duplicates
 from harmonium.objectives.guide import Guide
 from harmonium.recipes import TopicModel
 
@@ -115,3 +116,10 @@ def test_seeds_that_make_no_sense_are_refused(settings: dict, says: str) -> None
 def test_no_seeds_are_those_of_a_model_without() -> None:
     plain, empty = (TopicModel(4, seeds=seeds, random_state=0).fit({"words": WORDS}) for seeds in (None, {}))
     np.testing.assert_array_equal(plain.transform({"words": WORDS}), empty.transform({"words": WORDS}))
+
+
+def test_a_guide_ends_where_topics_become_others() -> None:
+    model = TopicModel(4, seeds=SEEDS, random_state=0).fit({"words": WORDS})
+    assert model.fitted_.problem.guide is not None
+    merged = merge_duplicates(model, {"words": WORDS}, threshold=0.01)
+    assert merged.fitted_.problem.guide is None and "first" not in merged.topics().index

@@ -93,7 +93,9 @@ def without_duplicates(
     smaller = hidden.restore(int(kept.sum()))
     if smaller.n_units is not None:
         smaller.set_params(n_units=int(kept.sum()))
-    problem, left = replace(problem, energy=Energy(problem.energy.families, smaller)), units_of(merged, kept)
+    # the first topics, which a guide is about, may be others now
+    problem = replace(problem, energy=Energy(problem.energy.families, smaller), guide=None)
+    left = units_of(merged, kept)
     after = use_of_units(problem, left, data)
     for (weights, _), (new, bias) in zip(couplings(parameters), couplings(left), strict=True):
         bias += (use.mean @ weights - after.mean @ new).astype(bias.dtype)
