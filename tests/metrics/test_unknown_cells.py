@@ -44,3 +44,11 @@ def test_nothing_known_and_wrong_shapes() -> None:
         ignoring_unknown({"c": r2_score})(half, half)
     with pytest.raises(ValueError, match="got shape"):
         ignoring_unknown(r2_score)(TRUTH, GUESS, np.ones(3))
+
+
+def test_tags_stay_lists() -> None:
+    def same(truth: np.ndarray, predicted: np.ndarray) -> float:
+        return float(np.mean([one == other for one, other in zip(truth, predicted, strict=True)]))
+
+    truth, predicted = pd.Series([["a"], ["b", "c"], None]), pd.Series([["a"], ["b"], []])
+    assert ignoring_unknown(same)(truth, predicted) == 0.5

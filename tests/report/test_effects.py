@@ -188,3 +188,12 @@ def test_tables_have_topics_as_they_were_edited() -> None:
     assert trends.loc["both", "label"] == "both" and set(trends.index) == {"both", 1}
     assert set(effect_table(edited, words, {"group": group})["topic"]) == {"both", 1}
     assert quality_table(edited, words, n_features=3, n_resamples=1)["stability"].between(0, 1).all()
+
+
+def test_dates_of_python_are_dates(fitted: tuple[TopicModel, pd.DataFrame, np.ndarray]) -> None:
+    model, known, words = fitted
+    dates = [date.date() for date in known["date"]]
+    assert trend_table(model, words, dates).equals(trend_table(model, words, known["date"]))
+    assert prevalence_table(model, words, dates).equals(prevalence_table(model, words, known["date"]))
+    columns = {"date": dates, "noise": known["noise"]}
+    assert effect_table(model, words, columns).equals(effect_table(model, words, known[["date", "noise"]]))

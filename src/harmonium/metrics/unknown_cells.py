@@ -71,8 +71,17 @@ def _known(measure: Measure, truth: pd.Series, predicted: pd.Series, weight: np.
         known &= weight > 0
     if not known.any():
         return np.nan
-    rows = [np.array(column[known].tolist()) for column in (truth, predicted)]
+    rows = [_cells(column[known].tolist()) for column in (truth, predicted)]
     return float(measure(*rows) if weight is None else measure(*rows, sample_weight=weight[known]))
+
+
+def _cells(values: list[Any]) -> np.ndarray:
+    """Return an array of values; lists of tags, whose lengths may differ, stay lists."""
+    if not any(isinstance(value, list | tuple) for value in values):
+        return np.array(values)
+    cells = np.empty(len(values), dtype=object)
+    cells[:] = values
+    return cells
 
 
 def _frame(y: Any) -> pd.DataFrame:

@@ -228,14 +228,16 @@ def read_periods(by: Any, freq: str | None = None) -> Any:
 
 
 def _as_series(values: Any) -> pd.Series:
-    return values if isinstance(values, pd.Series) else pd.Series(values if hasattr(values, "dtype") else list(values))
+    """Return values as a series; dates of Python become those of pandas."""
+    made = values if isinstance(values, pd.Series) else pd.Series(values if hasattr(values, "dtype") else list(values))
+    return pd.to_datetime(made) if pd.api.types.infer_dtype(made) in ("date", "datetime") else made
 
 
 def _design(frame: pd.DataFrame) -> tuple[list[tuple[Any, Any]], np.ndarray]:
     """Return the name and level of each effect, and the columns that stand for them, after a constant."""
     terms: list[tuple[Any, Any]] = []
     columns = [np.ones(len(frame))]
-    for name, column in frame.items():
+    for name, column in ((name, _as_series(values)) for name, values in frame.items()):
         if pd.api.types.is_datetime64_any_dtype(column):
             columns.append((column - column.min()).dt.total_seconds().to_numpy() / (86_400 * _DAYS_OF_YEAR))
             terms.append((name, ""))
