@@ -117,7 +117,7 @@ def score_table(folder: ModelFolder, boosting: float) -> Table:
     table.add_column("model")
     table.add_column(f"{measure['measure']} (1 is perfect)", justify="right")
     for name, value in sorted(scores.items(), key=lambda pair: -pair[1]):
-        table.add_row(name, f"{value:.2f}")
+        table.add_row(name, f"{value:z.2f}")
     return table
 
 
