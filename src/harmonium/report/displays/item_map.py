@@ -36,6 +36,8 @@ class MapDisplay(Display):
         Columns x, y and label (None if it is unknown) of the items that are shown, by row number.
     divergence : float, default=nan
         The `harmonium.metrics.average_divergence` of the classes over all items; NaN without classes.
+    label_name : str, default="y"
+        What the numbers are that items are coloured by, said beside the scale.
 
     Attributes
     ----------
@@ -60,6 +62,7 @@ class MapDisplay(Display):
 
     map: pd.DataFrame
     divergence: float = float("nan")
+    label_name: str = "y"
 
     @classmethod
     def from_estimator(
@@ -103,7 +106,8 @@ class MapDisplay(Display):
         embedding = ItemMap(random_state).fit_transform(model.search_coordinates(X))
         locations = pd.DataFrame(embedding[rows], columns=["x", "y"], index=rows)
         divergence = _divergence(latent, labels.to_numpy(dtype=object))
-        display = cls(map=locations.assign(label=labels.iloc[rows]), divergence=divergence)
+        named = str(y if isinstance(y, str) else getattr(y, "name", None) or "y")
+        display = cls(map=locations.assign(label=labels.iloc[rows]), divergence=divergence, label_name=named)
         display.plot(ax)
         return display
 
@@ -128,7 +132,7 @@ class MapDisplay(Display):
         if is_scale(labels):
             labelled = self.map[~unknown].astype({"label": float})
             points = ax.scatter("x", "y", s=size, c="label", data=labelled, cmap="cividis", linewidths=0)
-            ax.figure.colorbar(points, ax=ax, label="y")
+            ax.figure.colorbar(points, ax=ax, label=self.label_name)
         elif not unknown.all():
             self._draw_classes(ax, labels, size)
 
