@@ -186,7 +186,7 @@ class Table:
         if len(silent) == len(self.columns):
             raise InvalidViewError(
                 f"A table needs at least one column that tells something; all are left out ({_reasons(silent)}); pass "
-                "their roles to TableViews."
+                "more rows, or the roles of columns as TableViews(roles=...)."
             )
         unasked = [column for column in silent if column.name in inferred]
         if unasked:
