@@ -241,3 +241,21 @@ def test_curves_stay_only_if_they_are_clearly_better(model: HarmoniumClassifier)
     # were they no better on the rows that are asked about, they would not be chosen
     same = np.flatnonzero(curved.errors > plain.errors)
     assert search.best(same) is not curved
+
+
+# ---- columns that act together ---------------------------------------------------------------------------------------
+def test_columns_that_act_together_have_trees(tmp_path: Path) -> None:
+    together = np.where(FRAME["age"].fillna(0) > 50, 1, -1) * np.where(FRAME["city"].isin(["Rome", "Bern"]), 1.0, -1.0)
+    y = together * (FRAME["hours"].to_numpy() - 30) / 10 + 0.1 * RNG.normal(size=N)
+    model = HarmoniumRegressor(3, **FEW).fit(FRAME[TRAIN], y[TRAIN])
+    assert model.score(FRAME[TEST], y[TEST]) > 0.9  # curves of single columns explain nothing here
+    assert curves_of(model).trees is not None and not curves_of(model).by_view
+    predicted = model.predict(FRAME[TEST])
+    for why, number in zip(model.explain(FRAME[TEST][:5]), predicted, strict=False):
+        assert why.table()["total"].sum() + why.base[0] == pytest.approx(number)
+    model.save(tmp_path / "model.safetensors")
+    np.testing.assert_array_equal(load(tmp_path / "model.safetensors").predict(FRAME[TEST]), predicted)
+
+
+def test_columns_that_only_add_have_curves(regressor: HarmoniumRegressor) -> None:
+    assert curves_of(regressor).trees is None

@@ -3,7 +3,8 @@
 scikit-learn's histogram-based trees do the work. They take no scores to begin from, so each step is a regression on
 what Newton's method asks for at the scores so far, weighted by the curvature of the loss (LogitBoost; Friedman, Hastie
 & Tibshirani 2000, Additive logistic regression, §4). Trees of one column each are step functions, and so is their sum:
-`AdditiveBoosting.model` has one table a column, however many trees there were.
+`AdditiveBoosting.model` has one table a column, however many trees there were. Where columns act together, trees may
+ask several of them, and stay trees: `AdditiveBoosting.trees`.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import numpy as np
 
 from harmonium.additive.losses import Loss
 from harmonium.additive.step_function import StepFunction
+from harmonium.additive.trees import Trees
 from harmonium.kernels.runtime.threads import single_threaded
 
 # Trees of a step, their leaves, and what their curvatures are shrunk by: conventions. The scores that a step begins
@@ -69,6 +71,8 @@ class AdditiveBoosting:
         Weights of the rows.
     scores : ndarray of shape (rows, outputs)
         Scores so far: at first those to begin from.
+    interactions : bool, default=False
+        Whether a tree may ask several columns. Codes are then numbers to it.
     """
 
     X: np.ndarray
@@ -76,6 +80,7 @@ class AdditiveBoosting:
     loss: Loss
     weight: np.ndarray
     scores: np.ndarray
+    interactions: bool = False
     _steps: list[list[Any]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -124,14 +129,33 @@ class AdditiveBoosting:
             first += len(grid)
         return AdditiveModel(intercept, functions)
 
+    def trees(self) -> tuple[Trees, np.ndarray]:
+        """Return the sum of all steps with interactions, and what is to be added to it."""
+        grown, baseline = [], np.zeros(len(self.loss.outputs))
+        for step in self._steps:
+            for function, trees in enumerate(step):
+                baseline[function] += float(trees._baseline_prediction.ravel()[0])
+                grown += [(self._in_units(tree.nodes), function) for (tree,) in trees._predictors]
+        found = Trees.of(grown, self.loss.outputs)
+        return found, found.mean + baseline @ self.loss.outputs
+
+    def _in_units(self, nodes: np.ndarray) -> np.ndarray:
+        """Return nodes whose thresholds are in the units of the columns, not in numbers of bins."""
+        nodes = nodes.copy()
+        for column, edges in enumerate(self._edges):
+            own = (nodes["feature_idx"] == column) & (nodes["is_leaf"] == 0) & np.isfinite(nodes["num_threshold"])
+            if edges is not None and own.any():
+                nodes["num_threshold"][own] = edges[nodes["num_threshold"][own].astype(int)]
+        return nodes
+
     def _tree(self, rows: np.ndarray, aims: np.ndarray, weight: np.ndarray) -> Any:
         from sklearn.ensemble import HistGradientBoostingRegressor
 
         trees = HistGradientBoostingRegressor(
             **_TREES,
             learning_rate=_RATE * min(len(self._steps) / _SHORT_STEPS, 1.0),
-            interaction_cst="no_interactions",
-            categorical_features=self.are_codes,
+            interaction_cst=None if self.interactions else "no_interactions",
+            categorical_features=None if self.interactions else self.are_codes,
             early_stopping=False,
             random_state=0,
         )

@@ -3,12 +3,13 @@
 A linear model fits the rows it was trained on better than others, and what it leaves of them is not what it leaves of
 new rows. So curves learn from scores of each row by a linear model that has not seen it. The number of steps is the one
 of the smallest loss on held-out rows; curves stay if their loss there is smaller by more than two standard errors of
-the differences, one of them for that choice, and predictions are no worse.
+the differences, one of them for that choice, and predictions are no worse. Trees of several columns take their place
+where held-out rows say that columns act together: if their loss is smaller by more than one standard error.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -120,6 +121,8 @@ class CurveLearner:
         Scores of each row by a linear model that has not seen it, on the scale of the loss.
     factor : ndarray of shape (outputs,)
         Factor that brought them to this scale.
+    interactions : bool, default=False
+        Whether trees of several columns take the place of curves.
     """
 
     columns: Columns
@@ -127,13 +130,15 @@ class CurveLearner:
     weight: np.ndarray
     scores: np.ndarray
     factor: np.ndarray
+    interactions: bool = False
 
     def boosting(self, rows: np.ndarray) -> AdditiveBoosting:
         """Return curves of some of the rows that have not yet learned anything."""
         rows = rows[self.weight[rows] > 0]
         rows = rows[:: -(-len(rows) // self.max_rows)]
         loss, values = self.loss.take(rows), self.columns.values[rows]
-        return AdditiveBoosting(values, self.columns.are_codes, loss, self.weight[rows], self.scores[rows])
+        known = (self.columns.are_codes, loss, self.weight[rows], self.scores[rows])
+        return AdditiveBoosting(values, *known, interactions=self.interactions)
 
     @property
     def max_rows(self) -> int:
@@ -145,6 +150,9 @@ class CurveLearner:
         boosting = self.boosting(np.arange(len(self.weight)))
         for _ in range(n_steps):
             boosting.step()
+        if self.interactions:
+            trees, intercept = boosting.trees()
+            return Curves({}, trees.scaled(1 / self.factor), tuple(self.columns.names)), intercept / self.factor
         model = boosting.model()
         by_view: dict[str, dict] = {}
         for number, function in model.functions.items():
@@ -169,7 +177,13 @@ def add_curves(search: LinearSearch) -> None:
     learner = CurveLearner(columns, loss, weight, np.nan_to_num(scores), factor)
     has_rows = all((weight[train] > 0).any() for train, _ in search.folds)
     if has_rows and learner.max_rows >= min(_FEWEST_ROWS, int((weight > 0).sum())):
-        search.curved = _curved(search, model, learner)
+        search.curved, together = (
+            _curved(search, model, replace(learner, interactions=several)) for several in (False, True)
+        )
+        if together is not None and (
+            search.curved is None or is_better(together.losses, search.curved.losses, search.targets.weight)
+        ):
+            search.curved = together
 
 
 def _curved(search: LinearSearch, model: LinearModel, learner: CurveLearner) -> CurvedModel | None:

@@ -3,18 +3,19 @@
 A column of a dense view has one, such as a number, a date or a category of a table: a step function
 (`harmonium.additive.step_function`) of its value in the units of the data, or of its code, with a value for what is
 missing. It is zero on average over the training rows, so that its share of a score is the difference to the average
-row.
+row. Where columns act together, trees of several columns take the place of curves (`harmonium.additive.trees`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
 
 from harmonium.additive.step_function import StepFunction
+from harmonium.additive.trees import Trees
 from harmonium.core.batch import Batch, ViewBatch
 from harmonium.families import Family
 from harmonium.families.protocol.sites import has_codes
@@ -23,58 +24,81 @@ from harmonium.kernels.sparse.matrix import is_sparse, to_dense
 #: name of what they add, in files too
 CURVES = "curves"
 _PREFIX = f"{CURVES}/"
+_TREES = "trees/"
 #: columns that may have curves at most; of several views, the narrow ones come first. A convention
 MAX_COLUMNS = 100
 
 
 @dataclass(frozen=True, eq=False)
 class Curves:
-    """Functions of single columns, by view.
+    """Functions of single columns, by view, or trees of several columns.
 
     Attributes
     ----------
     by_view : dict of str to dict of int to StepFunction
         Functions of the columns of each view, by number; other columns have none.
+    trees : Trees, optional
+        Trees of several columns.
+    asked : tuple of (str, int)
+        View and number of each column of the trees.
     """
 
     by_view: Mapping[str, Mapping[int, StepFunction]]
+    trees: Trees | None = None
+    asked: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def view_names(self) -> tuple[str, ...]:
+        """Names of the views whose columns they are functions of."""
+        return tuple(dict.fromkeys([*self.by_view, *(name for name, _ in self.asked)]))
 
     def scaled(self, factor: np.ndarray | float) -> Self:
         """Return curves whose scores are these times a factor, one for each output or one for all."""
-        return type(self)(
-            {
-                name: {column: function.scaled(factor) for column, function in functions.items()}
-                for name, functions in self.by_view.items()
-            }
-        )
+        by_view = {
+            name: {column: function.scaled(factor) for column, function in functions.items()}
+            for name, functions in self.by_view.items()
+        }
+        return replace(self, by_view=by_view, trees=self.trees and self.trees.scaled(factor))
 
     def parts(self, families: Mapping[str, Family], batch: Batch) -> dict[str, np.ndarray]:
-        """Return what the curves of each view add to the scores of each row."""
-        return {
-            name: np.sum(list(self._shares(families[name], name, batch.views.get(name), batch.n_rows).values()), axis=0)
-            for name in self.by_view
-        }
+        """Return what the columns of each view add to the scores of each row."""
+        return {name: np.sum(list(found.values()), axis=0) for name, found in self._shares(families, batch).items()}
 
-    def contributions(self, family: Family, name: str, view: ViewBatch) -> np.ndarray:
-        """Return what each statistic of one row of a view adds to the scores: of a code, all of its category alike."""
-        shares = self._shares(family, name, view, 1)
-        site = family.codec.spread(np.arange(family.codec.n_sites)[None])[0]
+    def contributions(self, families: Mapping[str, Family], name: str, batch: Batch) -> np.ndarray:
+        """Return what each statistic of a view adds to the scores of one row: of a code, all of its category alike."""
+        shares, codec = self._shares(families, batch)[name], families[name].codec
+        site = codec.spread(np.arange(codec.n_sites)[None])[0]
         number = np.bincount(site)
         found = np.zeros((len(site), len(next(iter(shares.values()))[0])))
         for column, share in shares.items():
             found[site == column] = share[0] / number[column]
         return found
 
-    def _shares(self, family: Family, name: str, view: ViewBatch | None, n_rows: int) -> dict[int, np.ndarray]:
-        """Return what each column of a view adds to the scores of each row."""
-        columns = np.full((n_rows, family.codec.n_columns), np.nan) if view is None else columns_of(family, view)
-        return {column: function(columns[:, column]) for column, function in self.by_view[name].items()}
+    def _shares(self, families: Mapping[str, Family], batch: Batch) -> dict[str, dict[int, np.ndarray]]:
+        """Return what each column adds to the scores of each row, by view."""
+        columns = {}
+        for name in self.view_names:
+            view, codec = batch.views.get(name), families[name].codec
+            lacking = np.full((batch.n_rows, codec.n_columns), np.nan)
+            columns[name] = lacking if view is None else columns_of(families[name], view)
+        found = {
+            name: {column: function(columns[name][:, column]) for column, function in functions.items()}
+            for name, functions in self.by_view.items()
+        }
+        if self.trees is not None:
+            X = np.column_stack([columns[name][:, column] for name, column in self.asked])
+            for (name, column), share in zip(self.asked, self.trees.shares(X).swapaxes(0, 1), strict=True):
+                found.setdefault(name, {})[column] = share
+        return found
 
     def check(self, families: Mapping[str, Family]) -> None:
         """Refuse curves of columns that the views have not, such as those of a file that was changed."""
-        for name, functions in self.by_view.items():
+        used = {name: set(functions) for name, functions in self.by_view.items()}
+        for name, column in self.asked:
+            used.setdefault(name, set()).add(column)
+        for name, columns in used.items():
             n_columns = families[name].codec.n_columns if name in families else 0
-            if not all(0 <= column < n_columns for column in functions):
+            if not all(0 <= column < n_columns for column in columns):
                 raise ValueError(f"curves of view {name!r} must be those of its {n_columns} columns")
 
     def constants(self) -> dict[str, np.ndarray]:
@@ -85,6 +109,13 @@ class Curves:
                 own = f"{_PREFIX}{name}/{column}"
                 found[f"{own}/thresholds"] = function.thresholds
                 found[f"{own}/values"] = np.vstack([function.values, function.missing])
+        if self.trees is not None:
+            found |= {f"{_TREES}{name}": value for name, value in self.trees.constants().items()}
+            views = dict.fromkeys(name for name, _ in self.asked)
+            found |= {
+                f"{_TREES}asked/{number}/{view}": np.array([column for name, column in self.asked if name == view])
+                for number, view in enumerate(views)
+            }
         return found
 
     @classmethod
@@ -102,7 +133,13 @@ class Curves:
                 raise ValueError(f"curve {column} of view {view!r} must have finite thresholds in ascending order")
             function = StepFunction(thresholds, values[:-1], values[-1])
             by_view.setdefault(view, {})[int(column)] = function
-        return cls(by_view) if by_view else None
+        kept = {key.removeprefix(_TREES): value for key, value in constants.items() if key.startswith(_TREES)}
+        if not kept:
+            return cls(by_view) if by_view else None
+        asked: list[tuple[str, int]] = []
+        for key in sorted((key for key in kept if "/" in key), key=lambda key: int(key.split("/", 2)[1])):
+            asked += [(key.split("/", 2)[2], int(column)) for column in kept.pop(key)]
+        return cls(by_view, Trees.restored(kept, len(asked), n_outputs), tuple(asked))
 
 
 def columns_of(family: Family, view: ViewBatch) -> np.ndarray:

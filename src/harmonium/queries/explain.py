@@ -92,9 +92,9 @@ def _explained(model: FittedModel, batch: Batch, labels: list[str], origins: dic
     moves = {name: _natural_moves(model, name, view, statistics[name]) for name, view in batch.views.items()}
     natural = before + np.sum([part.sum(axis=0) for part in moves.values()], axis=0)
     parts = []
-    for name, view in batch.views.items():
+    for name in batch.views:
         unit_moves, rates = readout.unit_effects(energy, parameters, natural, before, moves[name])
-        parts.append(_listed(model, head, name, view, statistics[name], unit_moves, origins[name]))
+        parts.append(_listed(model, head, name, batch, statistics[name], unit_moves, origins[name]))
     for name, view in batch.inputs.items():
         parts.append(_linear_only(model, head, name, view, parts[0].moves.shape[1]))
     unit_moves = np.concatenate([part.moves for part in parts])
@@ -151,21 +151,21 @@ def _listed(
     model: FittedModel,
     head: Head,
     name: str,
-    view: ViewBatch,
+    batch: Batch,
     statistic: np.ndarray,
     moves: np.ndarray,
     origins: np.ndarray,
 ) -> _Part:
     """Return the features of a view: those that a row has by their names, others together."""
-    family = model.families[name]
+    family, view = model.families[name], batch.views[name]
     directly, rest = np.zeros((len(moves), head.n_outputs_)), np.zeros(head.n_outputs_)
     curves, extra = np.zeros_like(directly), _curves(head)
     for part in head.input_parts_:
         if name in part.view_names:
             more, left = part.explained(model.families, name, view)
             directly, rest = directly + more, rest + left
-    if extra is not None and name in extra.by_view:
-        curves = extra.contributions(family, name, view)
+    if extra is not None and name in extra.view_names:
+        curves = extra.contributions(model.families, name, batch)
     names = np.array(model.feature_names.get(name, [str(place) for place in range(len(moves))]), dtype=object)
     present = np.ones(len(moves), dtype=bool)
     several = len(moves) > 1 and origins[0] == origins[-1]
