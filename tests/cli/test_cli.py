@@ -48,7 +48,13 @@ def test_demo_shows_what_harmonium_is_for(demo: tuple[Path, str]) -> None:
     folder, output = demo
     for text in ("A view is", "A topic is", "A score is", "What the columns were read as", "linear model", "boosting"):
         assert text in output
-    for text in ("topic_0", "tags filled in", "Search: dirty bathroom", "Why this review is predicted", "Go on with:"):
+    for text in (
+        "topic_0",
+        "tags filled in",
+        "dirty bathroom, rude manager",
+        "Why this review is predicted",
+        "Go on with:",
+    ):
         assert text in output
     assert output.count("  harmonium ") == 3
     assert (folder / "map.png").read_bytes().startswith(b"\x89PNG")

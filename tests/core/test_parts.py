@@ -55,6 +55,11 @@ def test_every_part_answers_to_its_names_and_no_two_to_the_same(role: type[Part]
     assert missing <= {"Binomial", "MatrixLoss", "FunctionLoss"}  # they need settings
 
 
+def test_a_misspelt_name_is_told_what_may_have_been_meant() -> None:
+    with pytest.raises(ValueError, match=r"got 'bernouli' \(did you mean 'bernoulli'\?\); take one of them"):
+        Harmonium(hidden="bernouli").fit(REAL)
+
+
 @pytest.mark.parametrize(
     ("name", "said", "part"),
     [

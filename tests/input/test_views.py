@@ -147,6 +147,7 @@ SPEC_REFUSALS: dict[str, tuple[Any, type[Exception], str]] = {
         TypeError,
         r"views\['a'\] must be a family, columns, 'infer', or one of 'balanced', 'bernoulli', ",
     ),
+    "misspelt_word": ({"a": "gausian"}, TypeError, r"got 'gausian' \(did you mean 'gaussian'\?\); pass for example"),
     "word_that_is_not_enough": ({"a": "binomial"}, TypeError, r"got 'binomial'; pass for example Bernoulli\(\)"),
     "number": ({"a": 3}, TypeError, r"views\['a'\] must be a family"),
     "word_alone": ("guess", ValueError, "views 'infer', a family"),

@@ -18,6 +18,7 @@ from harmonium import (
     Hinge,
     Sequences,
     Stochastic,
+    TopicModel,
     load,
     recipes,
 )
@@ -160,3 +161,10 @@ def test_signs_of_gaussian_units_are_refused() -> None:
     model = recipes.EFH(2, driver=Stochastic(max_iter=2)).fit(np.random.default_rng(0).normal(size=(20, 5)))
     with pytest.raises(ValueError, match="Signs are free for BernoulliUnits"):
         model = canonical_signs(model)
+
+
+def test_a_setting_that_no_recipe_has_is_told_by_name() -> None:
+    with pytest.raises(TypeError, match=r"takes those of Harmonium, n_components, .* got 'random_sate' \(did you mean"):
+        TopicModel(20, random_sate=0)
+    with pytest.raises(TypeError, match="got 'n_topics'; correct the name"):
+        TopicModel(n_topics=20)

@@ -145,6 +145,9 @@ def test_map_display_of_other_labels(case):
         case.model, case.X, np.where(np.arange(N_ROWS) < 9, np.nan, np.linspace(0, 1, N_ROWS))
     )
     assert np.isnan(scale.divergence) and len(scale.figure_.axes) == 2
+    assert scale.figure_.axes[1].get_ylabel() == "y"
+    named = MapDisplay.from_estimator(case.model, case.X, pd.Series(np.linspace(0, 1, N_ROWS), name="rating"))
+    assert named.figure_.axes[1].get_ylabel() == "rating"
     one_topic = Harmonium(1, driver=Stochastic(max_iter=1)).fit(case.X)
     assert MapDisplay.from_estimator(one_topic, case.X, max_items=8).map.shape == (8, 3)
 

@@ -197,6 +197,12 @@ def test_reports_of_numbers_and_of_models_without_a_target(tmp_path: Path) -> No
     assert "columns that the model was fitted on" in render_report(summary)  # why nothing is said about shares
 
 
+def test_an_item_without_text_is_called_by_its_number_once() -> None:
+    number_of = environment().from_string("{% import 'charts.html' as charts %}{{ charts.number_of(card) }}").render
+    assert number_of(card={"row": 41, "title": "item 41"}) == ""
+    assert number_of(card={"row": 41, "title": "A quiet room"}) == "item 41"
+
+
 def test_several_targets_have_a_report_and_pages(tmp_path: Path) -> None:
     rng = np.random.default_rng(4)
     table = pd.DataFrame(rng.normal(size=(200, 2)), columns=["a", "b"])

@@ -117,7 +117,7 @@ def score_table(folder: ModelFolder, boosting: float) -> Table:
     table.add_column("model")
     table.add_column(f"{measure['measure']} (1 is perfect)", justify="right")
     for name, value in sorted(scores.items(), key=lambda pair: -pair[1]):
-        table.add_row(name, f"{value:.2f}")
+        table.add_row(name, f"{value:z.2f}")
     return table
 
 
@@ -147,8 +147,8 @@ def _show_uses(folder: ModelFolder, reviews: Bunch, console: Console) -> None:
         ("Review without tags", said),
         ("  tags filled in", ", ".join(guessed)),
         ("  tags it had", reviews.complete["tags"].iloc[row].replace("|", ", ")),
-        (f"Search: {_QUERY}", ""),
-        *(("", f"{score:.2f}  {cell(text, 110)}") for score, text in zip(found["score"], texts, strict=True)),
+        ("Search", _QUERY),
+        *(("  finds", f"{score:.2f}  {cell(text, 110)}") for score, text in zip(found["score"], texts, strict=True)),
     ]
     grid = Table.grid(padding=(0, 2))
     for name, value in lines:
@@ -175,7 +175,8 @@ def write_pages(folder: ModelFolder, output: Path, say: Any) -> None:
         from harmonium.report import MapDisplay
 
         predicted = folder.model.predict(folder.items)  # whole numbers would be classes, each in a colour of its own
-        display = MapDisplay(map=pd.DataFrame(folder.map, columns=["x", "y"]).assign(label=predicted))
+        places = pd.DataFrame(folder.map, columns=["x", "y"])
+        display = MapDisplay(map=places.assign(label=predicted), label_name="predicted rating")
         display.plot()
         display.ax_.set_title("Reviews with like topics lie together; the colour is the predicted rating")
         display.figure_.savefig(output / "map.png", dpi=130)

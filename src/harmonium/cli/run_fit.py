@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,6 +22,7 @@ from harmonium.cli.model_names import check_model_name, make_model
 from harmonium.cli.target_column import Target, read_target
 from harmonium.core.notices import notice
 from harmonium.estimators.harmonium import driver_for
+from harmonium.exceptions import HarmoniumWarning
 from harmonium.features.encoders import as_encoder
 from harmonium.files import Loaded, endings, is_large, is_streamable, read_data
 from harmonium.model_folder import ModelFolder, Thumbnails, fit_folder
@@ -34,6 +36,7 @@ from harmonium.tables.pictures import pictures_of
 
 # labelled rows below which `split_rows` would hold out too few to judge a model by, at the usual share
 _FEW_ROWS = 100
+_ENDS = ("value", "lower", "upper")
 _NAMES = {"harmonium": "this model", "linear": "linear model", "trivial": "without looking"}
 
 
@@ -266,14 +269,18 @@ def _shown_before(frame: pd.DataFrame, reader: TableViews, silent: bool) -> tupl
     Return the columns that are used, and what reads them: in the roles that were shown, as other rows might suggest
     others.
     """
-    learned = reader.fit(frame).columns_
+    with warnings.catch_warnings():
+        if not silent:  # said below, with options in place of Python
+            warnings.filterwarnings("ignore", "Columns left out of the model", HarmoniumWarning)
+        learned = reader.fit(frame).columns_
     left_out = [name for name in learned.index if learned["role"][name] == "drop"]
     if not silent:
         used = learned.drop(index=left_out).reset_index().drop(columns="view")
         used["missing"] = [f"{share:.0%}" for share in used["missing"]]
         Console(stderr=True).print(shown(used, "Columns", most=100))
         if left_out:
-            names = ", ".join(left_out[:12]) + (", …" if len(left_out) > 12 else "")
+            reasons = [f"{name} ({note})" if note else name for name, note in learned["note"][left_out[:12]].items()]
+            names = ", ".join(reasons) + (", …" if len(left_out) > 12 else "")
             echo(f"Not used: {names}. Give a column a role (--text, --number, …), or --others infer, to use it.")
     roles = {name: role for name, role in learned["role"].items() if name not in left_out}
     return _without_unread(frame.drop(columns=left_out), reader), TableViews(roles, reader.remainder, reader.embed)
@@ -328,6 +335,6 @@ def score_table(scores: dict[str, Any]) -> Table:
         )
     for number, entry in enumerate(scores["measures"][0]["models"]):
         cells = [measure["models"][number] for measure in scores["measures"]]
-        values = [f"{cell['value']:.3f}  ({cell['lower']:.3f} to {cell['upper']:.3f})" for cell in cells]
+        values = ["{:z.3f}  ({:z.3f} to {:z.3f})".format(*(cell[end] for end in _ENDS)) for cell in cells]  # no -0.000
         table.add_row(_NAMES.get(entry["name"], entry["name"]), *values)
     return table

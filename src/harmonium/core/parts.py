@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Self, TypeVar
 
 from sklearn.base import BaseEstimator, clone
 
-from harmonium.core.validation import IsInstance, Setting, check_settings, shown
+from harmonium.core.validation import IsInstance, Setting, check_settings, misspelt, shown
 
 _REGISTRY: dict[str, type[Part]] = {}
 
@@ -182,7 +182,7 @@ class IsPart(IsInstance):
         if not isinstance(as_part(self.kind, value), self.kind):
             raise ValueError(
                 f"{owner} needs {name} to be {listed_names(self.kind.role)}, or {self.kind_in_words()}; got "
-                f"{shown(value)}; take one of them, or pass for example {self.example}."
+                f"{misspelt(value, named_parts(self.kind.role))}; take one of them, or pass for example {self.example}."
             )
 
 

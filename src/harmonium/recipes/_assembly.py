@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from inspect import signature
 from typing import Any, Literal, TypeVar
 
+from harmonium.core.validation import misspelt
 from harmonium.estimators import Harmonium, HarmoniumClassifier, HarmoniumRegressor
 from harmonium.training import Langevin, Prior
 
@@ -13,6 +15,12 @@ Task = Literal["classification", "regression"]
 
 def assemble(kind: type[Model], views: Any, parts: dict[str, Any], settings: dict[str, Any]) -> Model:
     """Return the estimator with the views (inferred if None) and parts of a recipe, or what its caller sets instead."""
+    known = signature(kind).parameters
+    if unknown := [name for name in settings if name not in known]:
+        raise TypeError(
+            f"Beside settings of its own a recipe takes those of {kind.__name__}, {', '.join(known)}; got "
+            f"{misspelt(unknown[0], known)}; correct the name."
+        )
     return kind(**{"views": "infer" if views is None else views, **parts, **settings})
 
 

@@ -15,7 +15,7 @@ from sklearn.base import clone
 
 from harmonium.core.notices import notice
 from harmonium.core.parameters import RESERVED
-from harmonium.core.parts import as_part, listed_names
+from harmonium.core.parts import as_part, listed_names, named_parts
 from harmonium.core.validation import misspelt
 from harmonium.exceptions import InvalidViewError
 from harmonium.families import Family
@@ -187,7 +187,7 @@ class Table:
         if len(silent) == len(self.columns):
             raise InvalidViewError(
                 f"A table needs at least one column that tells something; all are left out ({_reasons(silent)}); pass "
-                "their roles to TableViews."
+                "more rows, or the roles of columns as TableViews(roles=...)."
             )
         unasked = [column for column in silent if column.name in inferred]
         if unasked:
@@ -371,7 +371,7 @@ def reader_of(name: str, role: Any) -> Reader:
     if not isinstance(reader, Reader):
         raise ValueError(
             f"roles[{name!r}] must be 'infer', {listed_names(Reader.role)}, or a reader such as Words(); "
-            f"got {role!r}; correct it."
+            f"got {misspelt(role, named_parts(Reader.role))}; correct it."
         )
     reader.check()
     return reader

@@ -17,6 +17,11 @@ from harmonium.training.posterior.draws import Posterior
 from harmonium.training.state import Training
 from harmonium.training.topic_edits import ShownTopic, TopicEdits
 
+_PARTS = {
+    "dimensions": "dimensions (units that are not to be read)",
+    "inputs": "inputs (a linear model of the columns)",
+}
+
 
 @dataclass(frozen=True, eq=False)
 class DataDescription:
@@ -188,8 +193,8 @@ class FittedModel:
         """Sentence on what predictions are made of; None if no rows were held out."""
         if not self.shares:
             return None
-        shown = ", ".join(f"{share:.0%} from {part}" for part, share in self.shares.items() if share > 0)
-        told = f"Predictions come {shown.replace(', ', ' and ') if shown.count(',') == 1 else shown}"
+        parts = [f"{share:.0%} from {_PARTS.get(part, part)}" for part, share in self.shares.items() if share > 0]
+        told = f"Predictions come {(' and ' if len(parts) == 2 else ', ').join(parts)}"
         if self.shares.get("topics") == 0:
             told += "; topics have no say, as held-out rows are predicted no better with them"
         return f"{told}."

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse
 
-from harmonium.core.parts import as_part, listed_names
+from harmonium.core.parts import as_part, listed_names, named_parts, registered
 from harmonium.core.validation import Setting, misspelt, shown
 from harmonium.exceptions import InvalidViewError
 from harmonium.families import Family
@@ -126,8 +126,14 @@ def _family_of(name: str, entry: Any) -> Family | None:
         raise TypeError(f"views[{name!r}] must be an instance; got the class {entry.__name__}; add parentheses.")
     raise TypeError(
         f"views[{name!r}] must be a family, columns, 'infer', or one of {listed_names(Family.role)}; got "
-        f"{shown(entry)}; pass for example Bernoulli() or slice(0, 100)."
+        f"{_meant(entry)}; pass for example Bernoulli() or slice(0, 100)."
     )
+
+
+def _meant(entry: Any) -> str:
+    """Return what was given, with a name it may stand for; "binomial" is spelt well, but needs settings."""
+    is_name = str(entry).casefold() in {name.casefold() for name in registered(Family.role)}
+    return shown(entry) if is_name else misspelt(entry, named_parts(Family.role))
 
 
 def _is_columns(entry: Any) -> bool:

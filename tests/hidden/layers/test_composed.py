@@ -128,8 +128,8 @@ def test_topics_have_a_say_where_they_predict_and_it_is_told() -> None:
     assert model.fitted_.account.startswith("Predictions come") and "from topics" in model.fitted_.account
     silent = replace(model.fitted_, shares={"dimensions": 0.4, "inputs": 0.6, "topics": 0.0})
     assert silent.account == (
-        "Predictions come 40% from dimensions and 60% from inputs; topics have no say, as held-out rows are predicted "
-        "no better with them."
+        "Predictions come 40% from dimensions (units that are not to be read) and 60% from inputs (a linear model of "
+        "the columns); topics have no say, as held-out rows are predicted no better with them."
     )
     assert replace(silent, shares={}).account is None
 

@@ -23,7 +23,9 @@ def command(
         list[str] | None,
         typer.Option(help='Make a topic of some features of a topic: "3=thin, walls"; 3 alone: of what it was merged.'),
     ] = None,
-    rename: Annotated[list[str] | None, typer.Option(help="Give a topic a name: 3=noise.")] = None,
+    rename: Annotated[
+        list[str] | None, typer.Option(help="Give a topic a name: 3=noise; 3 alone: its words again.")
+    ] = None,
     first: Annotated[str | None, typer.Option(help="Topics that come first, in this order: 4,0.")] = None,
     hide: Annotated[str | None, typer.Option(help="Leave topics out of all that is shown: 5,6.")] = None,
     undo: Annotated[int, typer.Option(min=0, help="Take back so many of the last edits, before others.")] = 0,

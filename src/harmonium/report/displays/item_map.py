@@ -36,6 +36,8 @@ class MapDisplay(Display):
         Columns x, y and label (None if it is unknown) of the items that are shown, by row number.
     divergence : float, default=nan
         The `harmonium.metrics.average_divergence` of the classes over all items; NaN without classes.
+    label_name : str, default="y"
+        What the numbers are that items are coloured by, said beside the scale.
 
     Attributes
     ----------
@@ -60,6 +62,7 @@ class MapDisplay(Display):
 
     map: pd.DataFrame
     divergence: float = float("nan")
+    label_name: str = "y"
 
     @classmethod
     def from_estimator(
@@ -103,7 +106,7 @@ class MapDisplay(Display):
         embedding = ItemMap(random_state).fit_transform(model.search_coordinates(X))
         locations = pd.DataFrame(embedding[rows], columns=["x", "y"], index=rows)
         divergence = _divergence(latent, labels.to_numpy(dtype=object))
-        display = cls(map=locations.assign(label=labels.iloc[rows]), divergence=divergence)
+        display = cls(map=locations.assign(label=labels.iloc[rows]), divergence=divergence, label_name=_name_of(y))
         display.plot(ax)
         return display
 
@@ -128,7 +131,7 @@ class MapDisplay(Display):
         if is_scale(labels):
             labelled = self.map[~unknown].astype({"label": float})
             points = ax.scatter("x", "y", s=size, c="label", data=labelled, cmap="cividis", linewidths=0)
-            ax.figure.colorbar(points, ax=ax, label="y")
+            ax.figure.colorbar(points, ax=ax, label=self.label_name)
         elif not unknown.all():
             self._draw_classes(ax, labels, size)
 
@@ -160,6 +163,8 @@ class FactorsDisplay(MapDisplay):
         Columns x, y and label (None if it is unknown) of the items, by row number.
     divergence : float, default=nan
         The `harmonium.metrics.average_divergence` of the classes; not drawn.
+    label_name : str, default="y"
+        What the numbers are that items are coloured by, said beside the scale.
     factors : tuple of int, default=(0, 1)
         Numbers of the two factors.
 
@@ -219,7 +224,8 @@ class FactorsDisplay(MapDisplay):
                 f"factors must be two numbers from 0 to {latent.shape[1] - 1}; got {factors!r}; pass such as (0, 1)."
             )
         locations = pd.DataFrame(latent[:, chosen], columns=["x", "y"])
-        display = cls(map=locations.assign(label=read_labels(X, y, len(latent))), factors=(chosen[0], chosen[1]))
+        places = locations.assign(label=read_labels(X, y, len(latent)))
+        display = cls(map=places, factors=(chosen[0], chosen[1]), label_name=_name_of(y))
         display.plot(ax)
         return display
 
@@ -230,6 +236,11 @@ class FactorsDisplay(MapDisplay):
         ax.set_xlabel(f"factor {self.factors[0]}")
         ax.set_ylabel(f"factor {self.factors[1]}")
         return ax
+
+
+def _name_of(y: Any) -> str:
+    """Return the name of a column or series, "y" for what has none."""
+    return str(y if isinstance(y, str) else getattr(y, "name", None) or "y")
 
 
 def _divergence(latent: np.ndarray, labels: np.ndarray) -> float:

@@ -44,7 +44,7 @@ def environment(*folders: Path, purpose: str = "A report") -> Any:
     )
     made.filters |= {
         "score": _score,
-        "signed": lambda value: "–" if value is None else f"{round(value, 3) + 0.0:+.3f}",
+        "signed": lambda value: "–" if value is None else f"{value:+z.3f}",
         "short": _short,
         "percent": _percent,
         "listed": lambda value: ", ".join(map(str, value)) if isinstance(value, list) else _short(value),
@@ -105,7 +105,7 @@ def write_report(summary: Mapping[str, Any], path: str | os.PathLike[str]) -> No
 
 
 def _score(value: float | None) -> str:
-    return "–" if value is None else f"{round(value, 3) + 0.0:.3f}"  # no minus before 0.000
+    return "–" if value is None else f"{value:z.3f}"  # no minus before 0.000
 
 
 def _short(value: Any) -> str:

@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from harmonium.core.parameters import HIDDEN_BIAS
+from harmonium.core.parameters import HIDDEN_BIAS, Parameters
 from harmonium.core.targets import Targets
 from harmonium.energy import Energy
 from harmonium.heads import Head
@@ -209,6 +209,8 @@ def _composed(whole: Problem, judged: _Judged, data: Data, known: Data, plan: Pl
     if plan.merges_topics:
         alone, parameters = without_duplicates(replace(whole, head=None), state.composed.result, known, SAME)
         whole, state.composed = replace(whole, energy=alone.energy), replace(state.composed, parameters=parameters)
+        if state.composed.log.idle_units:  # topics among them are gone
+            state.composed.log.idle_units = _n_idle(alone, parameters, known)
     training = _of_whole(judged.training, state.composed)
     judged = replace(judged, problem=whole, training=training)
     if judged.scores is None or not head.linear.losses or head.is_solved:
@@ -238,6 +240,12 @@ def _with_topics(trained: Trained, whole: Problem, known: Data, state: _HeadFit)
     layer = whole.energy.hidden.restore(len(composed.parameters[HIDDEN_BIAS]))
     problem = replace(trained.problem, energy=Energy(whole.energy.families, layer), guide=whole.guide)
     return replace(trained, problem=problem, training=_of_whole(trained.training, composed))
+
+
+def _n_idle(problem: Problem, parameters: Parameters, known: Data) -> int:
+    """Return the number of units that are the same for all rows."""
+    deviation = hidden_means(problem, known, parameters).std(axis=0, dtype=np.float64)
+    return int(problem.energy.hidden.groups.idle(deviation).sum())
 
 
 def _of_whole(training: Training, composed: Training) -> Training:
