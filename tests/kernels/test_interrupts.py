@@ -26,6 +26,14 @@ from tests.cases.repository import ROOT
 ROWS = np.array([0, 2, 4]), np.array([0, 1, 0, 1], dtype=np.int32), np.ones(4, dtype=np.float32), np.arange(2)
 
 
+@pytest.fixture(autouse=True)
+def not_ignored() -> Iterator[None]:
+    """Shells start background jobs with an interrupt that is ignored, and Python leaves it so."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.fixture
 def received() -> Iterator[list[int]]:
     """Signals that a handler of the user's own, which raises nothing, was handed."""
