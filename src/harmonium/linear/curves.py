@@ -39,18 +39,18 @@ class Curves:
         Functions of the columns of each view, by number; other columns have none.
     trees : Trees, optional
         Trees of several columns.
-    asked : tuple of (str, int)
+    tree_columns : tuple of (str, int)
         View and number of each column of the trees.
     """
 
     by_view: Mapping[str, Mapping[int, StepFunction]]
     trees: Trees | None = None
-    asked: tuple[tuple[str, int], ...] = ()
+    tree_columns: tuple[tuple[str, int], ...] = ()
 
     @property
     def view_names(self) -> tuple[str, ...]:
         """Names of the views whose columns they are functions of."""
-        return tuple(dict.fromkeys([*self.by_view, *(name for name, _ in self.asked)]))
+        return tuple(dict.fromkeys([*self.by_view, *(name for name, _ in self.tree_columns)]))
 
     def scaled(self, factor: np.ndarray | float) -> Self:
         """Return curves whose scores are these times a factor, one for each output or one for all."""
@@ -86,15 +86,15 @@ class Curves:
             for name, functions in self.by_view.items()
         }
         if self.trees is not None:
-            X = np.column_stack([columns[name][:, column] for name, column in self.asked])
-            for (name, column), share in zip(self.asked, self.trees.shares(X).swapaxes(0, 1), strict=True):
+            X = np.column_stack([columns[name][:, column] for name, column in self.tree_columns])
+            for (name, column), share in zip(self.tree_columns, self.trees.shares(X).swapaxes(0, 1), strict=True):
                 found.setdefault(name, {})[column] = share
         return found
 
     def check(self, families: Mapping[str, Family]) -> None:
         """Refuse curves of columns that the views have not, such as those of a file that was changed."""
         used = {name: set(functions) for name, functions in self.by_view.items()}
-        for name, column in self.asked:
+        for name, column in self.tree_columns:
             used.setdefault(name, set()).add(column)
         for name, columns in used.items():
             n_columns = families[name].codec.n_columns if name in families else 0
@@ -111,9 +111,11 @@ class Curves:
                 found[f"{own}/values"] = np.vstack([function.values, function.missing])
         if self.trees is not None:
             found |= {f"{_TREES}{name}": value for name, value in self.trees.constants().items()}
-            views = dict.fromkeys(name for name, _ in self.asked)
+            views = dict.fromkeys(name for name, _ in self.tree_columns)
             found |= {
-                f"{_TREES}asked/{number}/{view}": np.array([column for name, column in self.asked if name == view])
+                f"{_TREES}views/{number}/{view}": np.array(
+                    [column for name, column in self.tree_columns if name == view]
+                )
                 for number, view in enumerate(views)
             }
         return found
@@ -136,10 +138,10 @@ class Curves:
         kept = {key.removeprefix(_TREES): value for key, value in constants.items() if key.startswith(_TREES)}
         if not kept:
             return cls(by_view) if by_view else None
-        asked: list[tuple[str, int]] = []
+        tree_columns: list[tuple[str, int]] = []
         for key in sorted((key for key in kept if "/" in key), key=lambda key: int(key.split("/", 2)[1])):
-            asked += [(key.split("/", 2)[2], int(column)) for column in kept.pop(key)]
-        return cls(by_view, Trees.restored(kept, len(asked), n_outputs), tuple(asked))
+            tree_columns += [(key.split("/", 2)[2], int(column)) for column in kept.pop(key)]
+        return cls(by_view, Trees.restored(kept, len(tree_columns), n_outputs), tuple(tree_columns))
 
 
 def columns_of(family: Family, view: ViewBatch) -> np.ndarray:
