@@ -26,7 +26,8 @@ def example() -> dict:
     found.text("Three ways.")
     rows = [["ours", {"mean": 0.25, "spread": 0.5}, [1, 2]], ["theirs", float("nan"), None]]
     found.table("ways", {"method": None, "loss": "{:.2f}", "units": None}, rows)
-    return results.stored("example", "Example", found, {"rounds": (1, 2)}, ["It was once another."])
+    made = {"commit": "0123abcd", "sources": {"harmonium.kernels": "00ff"}, "seconds": 150.0}
+    return results.stored("example", "Example", found, {"rounds": (1, 2)}, ["It was once another."], made)
 
 
 # ---- registry --------------------------------------------------------------------------------------------------------
