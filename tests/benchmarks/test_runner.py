@@ -179,6 +179,20 @@ def test_every_number_of_the_readme_is_shown() -> None:
         assert set(shown) == set(row["numbers"]), row["what"]
 
 
+def test_the_scorecard_names_a_command_for_each_row() -> None:
+    lines = [line for line in readme.scorecard().splitlines() if line.startswith("|")]
+    rows = [line for line in lines if not line.startswith(("| what |", "|---"))]
+    assert len(rows) == sum("area" in row for row in readme.all_rows())
+    assert all(name in registry.names() for line in rows for name in re.findall(r"`(\w+)`", line.split("|")[-2]))
+    assert all("`" in line.split("|")[-2] for line in rows)
+
+
+def test_an_unknown_area_is_refused_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(readme, "all_rows", lambda: [{"area": "weather", "what": "rain"}])
+    with pytest.raises(readme.UnknownPlace, match="The scorecard has no area weather, only what the papers define"):
+        readme.scorecard()
+
+
 def test_a_result_that_is_not_there_is_refused_in_one_sentence() -> None:
     with pytest.raises(results.InvalidResult, match="`python -m benchmarks run nothing` makes it"):
         results.read("nothing")
