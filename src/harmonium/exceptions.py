@@ -6,6 +6,8 @@ refused changes nothing: an estimator keeps whatever it had learned before.
 
 from __future__ import annotations
 
+import re
+
 __all__ = [
     "DivergenceError",
     "HarmoniumWarning",
@@ -15,7 +17,31 @@ __all__ = [
 ]
 
 
-class InvalidViewError(ValueError):
+# a name in quotation marks, and anything else without a space, that is too long to be read in a sentence
+_LONG_NAME = re.compile(r"'([^']{60})[^']{40,}'|(\S{60})\S{40,}")
+
+
+def shortened(message: object) -> object:
+    """Return a message whose names, of columns, views or classes, are cut to a length that is read.
+
+    Examples
+    --------
+    >>> len(str(shortened(f"View {'words' * 1000!r} must hold numbers.")))
+    87
+    """
+    if not isinstance(message, str) or len(message) <= 100:
+        return message
+    return _LONG_NAME.sub(lambda found: f"'{found[1]}…'" if found[1] else f"{found[2]}…", message)
+
+
+class _ShortMessage(ValueError):
+    """An error whose message names things of users, which may have names of any length."""
+
+    def __init__(self, *args: object) -> None:
+        super().__init__(*map(shortened, args))
+
+
+class InvalidViewError(_ShortMessage):
     """Data of a view that its family cannot describe.
 
     Raised before anything is computed; the message names the first value that does not fit and where it stands.
@@ -30,7 +56,7 @@ class InvalidViewError(ValueError):
     """
 
 
-class IncompatiblePartsError(ValueError):
+class IncompatiblePartsError(_ShortMessage):
     """Parts of a model that do not go together.
 
     Most often these are a family and a hidden layer whose joint distribution cannot be normalised, whatever the

@@ -5,7 +5,10 @@ from __future__ import annotations
 import io
 import json
 import re
+import shlex
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -221,3 +224,11 @@ def test_odd_targets_are_questioned(tmp_path: Path, options: list[str], n_rows: 
     arguments = ["fit", str(tmp_path / "data.csv"), "--output", str(tmp_path / "model"), "--epochs", "1", *options]
     result = RUNNER.invoke(app, arguments)
     assert re.search(said, " ".join(result.stderr.split())), result.stderr
+
+
+@pytest.mark.parametrize(("arguments", "code"), [(["--version"], 2), (["demo", "--help"], 2)])
+def test_closed_output_is_a_sentence(arguments: list[str], code: int) -> None:
+    command = " ".join([shlex.quote(sys.executable), "-m", "harmonium", *arguments, ">&-"])
+    done = subprocess.run(["sh", "-c", command], stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, "Traceback" in done.stderr, "report it" in done.stderr) == (code, False, False)
+    assert "output must have a place" in done.stderr

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
 from starlette.testclient import TestClient
@@ -90,6 +90,25 @@ def test_a_token_is_asked_for_and_becomes_a_cookie(folder: ModelFolder) -> None:
     assert client.get("/topics").status_code == 200  # by the cookie
 
 
+@pytest.mark.parametrize("token", ["a b;c", 'quote"s\\', "clé", "ключ", "100%25", "a+b/c==", "🗝", " inner "])
+def test_a_token_may_have_any_letters(folder: ModelFolder, token: str) -> None:
+    client = TestClient(make_app(folder, settings_for("0.0.0.0", token, pages=True, rate=0)), follow_redirects=False)
+    for bearer in (token.encode(), quote(token).encode()):
+        assert client.get("/", headers={"authorization": b"Bearer " + bearer}).status_code == 200
+    assert (
+        client.get("/", headers={"authorization": b"Bearer " + token[:-1].strip().encode() + b"x"}).status_code == 401
+    )
+    entered = client.get("/", params={"token": token})
+    assert (entered.status_code, token.strip() in entered.headers["set-cookie"]) == (303, False)
+    assert client.get("/topics").status_code == 200
+
+
+@pytest.mark.parametrize("token", ["", " ", "a\nb", "\x00"])
+def test_what_is_no_token_is_refused(token: str) -> None:
+    with pytest.raises(ValueError, match="A token must have letters"):
+        settings_for("0.0.0.0", token, pages=True, rate=0)
+
+
 def test_a_token_leads_to_no_other_server(folder: ModelFolder) -> None:
     client = TestClient(make_app(folder, Settings(token="t")), follow_redirects=False)
     response = client.get("http://testserver//evil.example/?token=t")
@@ -102,6 +121,11 @@ def test_names_of_other_servers_are_refused_on_this_machine(folder: ModelFolder)
         ("localhost", 200),
         ("127.0.0.1:8765", 200),
         ("[::1]:80", 200),
+        ("[::1].evil", 421),
+        ("[::1]evil:80", 421),
+        ("localhost:80:evil", 421),
+        ("localhost:port", 421),
+        ("[::1", 421),
         ("evil.example", 421),
         ("", 421),
     ):

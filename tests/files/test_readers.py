@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import dump_svmlight_file
 
 from harmonium.exceptions import HarmoniumWarning
-from harmonium.files import DataFileError, read_data
+from harmonium.files import DataFileError, read_data, text_tables
 from harmonium.files.table_file import TableFile
 from tests.cases.bad_input import assert_one_sentence
 
@@ -272,3 +272,15 @@ def test_codes_keep_their_zeros_and_cells_their_spelling(tmp_path: Path) -> None
     (block,) = TableFile.surveyed(path).spelled_blocks()
     assert block["price"].tolist() == ["1.234,50", "2,00"]
     assert block["whole"].tolist() == ["7", "8"]
+
+
+def test_a_table_that_takes_long_is_announced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "long.csv.gz"
+    path.write_bytes(gzip.compress(b"a,b\n" + b"1,2\n" * 1000))
+    monkeypatch.setattr(text_tables, "_LONG", 0.001)
+    with pytest.warns(HarmoniumWarning, match=r"about 1,001 rows .* each look at all of them takes about 0.0 minutes"):
+        assert len(read_data(path)) == 1000
+    monkeypatch.setattr(text_tables, "_LONG", 20.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        read_data(path)

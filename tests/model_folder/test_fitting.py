@@ -12,6 +12,7 @@ import pytest
 import scipy.sparse
 from sklearn.metrics import r2_score
 
+import harmonium
 from harmonium import (
     EpsilonInsensitive,
     HarmoniumRegressor,
@@ -221,3 +222,9 @@ def test_sparse_labels_stay_small_on_their_way() -> None:
         np.testing.assert_array_equal(targets.column(1), targets.values[:, 1])
         learned, held_out = split_rows(y, 0.2, seed=0)
         assert len(held_out) == 32 and (n_unknown == 0 or 0 in learned)
+
+
+def test_a_refused_fit_leaves_no_folder_beside(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="finite"):
+        fit_folder(tmp_path / "model", harmonium.Harmonium(2), np.full((10, 2), np.inf))
+    assert list(tmp_path.iterdir()) == []

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from harmonium import Harmonium, Stochastic
 from harmonium.exceptions import ModelFileError
 from harmonium.storage.folders import read_folder, write_folder
 
@@ -176,3 +177,14 @@ def test_folders_follow_the_umask_and_links(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "model" / "model.json").read_text())["number"] == 1
     with pytest.raises(ModelFileError, match=r"model\.json is missing"):
         read_folder(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["ring", "ring.safetensors"])
+def test_a_ring_of_links_is_refused_in_a_sentence(tmp_path: Path, name: str) -> None:
+    first, second = tmp_path / name, tmp_path / f"other-{name}"
+    first.symlink_to(second)
+    second.symlink_to(first)
+    model = Harmonium(2, driver=Stochastic(max_iter=1)).fit(np.eye(4))
+    with pytest.raises(OSError, match="is a ring of links; choose another path"):
+        model.save(first)
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([name, f"other-{name}"])

@@ -179,3 +179,15 @@ def test_any_index_is_aligned_or_refused(labels: list[Any], seed: int, lost: boo
     paired = [views.source(name).matrix[views.source(name).rows] for name in ("first", "second")]
     if first.index.is_unique:
         np.testing.assert_array_equal(paired[0][:, 0], paired[1][:, 1])
+
+
+def test_equal_numbers_of_rows_need_no_notice_and_shuffled_ones_need_one() -> None:
+    counted = pd.DataFrame(real(2), columns=["a", "b"])
+    same = pd.DataFrame(real(2), columns=["c", "d"], index=pd.Index(list(range(len(counted)))))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", HarmoniumWarning)
+        quick().fit_transform({"x": counted, "y": same})
+    for call in (quick().fit, quick().fit_transform):
+        with pytest.warns(HarmoniumWarning, match="in another order") as notices:
+            call({"x": counted, "y": same[::-1]})
+        assert len(notices) == 1

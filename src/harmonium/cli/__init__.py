@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 
 from harmonium.cli.commands import COMMANDS
-from harmonium.cli.errors import one_line_errors
+from harmonium.cli.errors import one_line_errors, stand_in_for_closed_output
 
 app = typer.Typer(
     help="One predictive, readable latent space from several kinds of data at once.",
@@ -41,6 +41,7 @@ def options(
 
 def main() -> None:
     """Run the ``harmonium`` command."""
+    stand_in_for_closed_output()
     with one_line_errors():
         try:
             app()

@@ -6,6 +6,8 @@ anything else, which is a fault of harmonium.
 
 from __future__ import annotations
 
+import errno
+import io
 import os
 import sys
 import warnings
@@ -64,6 +66,22 @@ def one_line_errors(interrupted: str = "run it again") -> Iterator[None]:
             f"report it, with what {TRACEBACK}=1 shows.",
             FAILED,
         )
+
+
+class _ClosedOutput(io.TextIOBase):
+    """Output of a process that was started without any: writing to it fails as writing to a closed file does."""
+
+    def write(self, text: str) -> int:
+        """Refuse to write."""
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF), "standard output")
+
+
+def stand_in_for_closed_output() -> None:
+    """Let a command that was started with closed output fail when it writes there, and not before."""
+    if sys.stdout is None:
+        while os.open(os.devnull, os.O_RDWR) <= 2:  # files that are opened later are no standard streams
+            pass
+        sys.stdout = _ClosedOutput()
 
 
 def _print_notices_as_sentences() -> None:

@@ -4,11 +4,27 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 
-from harmonium.exceptions import HarmoniumWarning
+from harmonium.exceptions import HarmoniumWarning, shortened
 
 # scikit-learn wraps methods, and a warning that points there helps nobody
 _INSIDE = ("harmonium", "sklearn")
+
+
+_said: ContextVar[set[str] | None] = ContextVar("_said", default=None)
+
+
+@contextmanager
+def each_notice_once() -> Iterator[None]:
+    """Give a context, a call that looks at the same data several times, in which no notice is repeated."""
+    token = _said.set(set())
+    try:
+        yield
+    finally:
+        _said.reset(token)
 
 
 def notice(message: str) -> None:
@@ -19,7 +35,12 @@ def notice(message: str) -> None:
     message : str
         One sentence: what happened, and what to do about it.
     """
+    said = _said.get()
+    if said is not None and message in said:
+        return
+    if said is not None:
+        said.add(message)
     level, frame = 1, sys._getframe(0)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in _INSIDE:
         level, frame = level + 1, frame.f_back
-    warnings.warn(message, HarmoniumWarning, stacklevel=level)
+    warnings.warn(str(shortened(message)), HarmoniumWarning, stacklevel=level)

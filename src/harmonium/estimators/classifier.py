@@ -23,6 +23,7 @@ from harmonium.estimators.input.read_input import Input, ReadTarget, read_input
 from harmonium.estimators.ranking import ranked
 from harmonium.estimators.supervised import Supervised
 from harmonium.estimators.waiting import NO_ROWS, WaitingRows
+from harmonium.exceptions import shortened
 from harmonium.heads import Head, Hinge, MultiLabelHinge
 from harmonium.heads.class_weights import ClassWeights
 from harmonium.hidden import HiddenLayer
@@ -336,8 +337,8 @@ class HarmoniumClassifier(Supervised, ClassifierMixin, Harmonium):
         for classes in labels.meaning.classes:
             if len(classes) < 2:
                 raise ValueError(
-                    f"The number of classes has to be greater than one; got 1 class, {classes[0]}; use Harmonium to "
-                    "learn without labels."
+                    f"The number of classes has to be greater than one; got 1 class, {shortened(str(classes[0]))}; use "
+                    "Harmonium to learn without labels."
                 )
         return super()._bound_head(labels, before)
 

@@ -13,7 +13,7 @@ from sklearn.base import TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 
-from harmonium.core.notices import notice
+from harmonium.core.notices import each_notice_once, notice
 from harmonium.core.parts import IsPart, Part, WithParts, as_part
 from harmonium.core.progress_bar import reporting
 from harmonium.core.targets import Kind, Labels
@@ -461,6 +461,31 @@ class Harmonium(
 
     # ---- using ---------------------------------------------------------------------------------------------------
     # scikit-learn wraps only methods of the class itself for set_output
+    def fit_transform(self, X: Any, y: Any = None, **fit_parameters: Any) -> Any:
+        """Learn from items and return their latent coordinates.
+
+        Parameters
+        ----------
+        X : dict, list, Views, Sequences, matrix, data frame, AnnData or MuData
+            The items, as `fit` takes them.
+        y : array-like, optional
+            What `fit` takes.
+        **fit_parameters : object
+            What else `fit` takes.
+
+        Returns
+        -------
+        array or data frame
+            What `transform` returns.
+
+        Examples
+        --------
+        >>> Harmonium(2, random_state=0).fit_transform(np.eye(4)).shape
+        (4, 2)
+        """
+        with each_notice_once():
+            return super().fit_transform(X, y, **fit_parameters)
+
     def transform(self, X: Any, return_std: bool = False) -> Any:
         """Return the latent representation of each row.
 

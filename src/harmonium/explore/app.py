@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,9 @@ from harmonium.report.page.rendering import environment, style_sheet
 _HERE = Path(__file__).parent
 #: static files, by name: nothing else is read from the disk
 _STATIC = {file.name: file for file in sorted((_HERE / "static").iterdir()) if file.suffix in (".js", ".css")}
+_LOG = logging.getLogger(__name__)
+# seconds that a client may take for a body: a convention
+_BODY_SECONDS = 30
 _KINDS = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8"}
 
 
@@ -144,13 +148,25 @@ class _Application:
 
     async def body(self, request: Any) -> bytes:
         """Return the body of a request; refuse long ones before they are read."""
+        from anyio import fail_after
+        from starlette.requests import ClientDisconnect
+
         most = self.settings.most_bytes
         parts, size = [], 0
-        async for part in request.stream():
-            size += len(part)
-            if size > most:
-                raise BadRequest(f"A body may have up to {most:,} bytes; this one has more; send fewer items.", 413)
-            parts.append(part)
+        try:
+            with fail_after(_BODY_SECONDS):
+                async for part in request.stream():
+                    size += len(part)
+                    if size > most:
+                        raise BadRequest(
+                            f"A body may have up to {most:,} bytes; this one has more; send fewer items.", 413
+                        )
+                    parts.append(part)
+        except TimeoutError:
+            raise BadRequest(f"A body must arrive within {_BODY_SECONDS} seconds; this one has not.", 408) from None
+        except ClientDisconnect:
+            _LOG.debug("A client left before its request to %s was complete.", request.url.path)
+            raise BadRequest("A body must be complete; the client has left.") from None
         return b"".join(parts)
 
     async def computed(self, compute: Callable[[], Any]) -> Any:

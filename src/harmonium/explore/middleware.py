@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import hmac
 import json
+import re
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, MutableMapping
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
-from urllib.parse import parse_qsl, quote, urlencode
+from urllib.parse import parse_qsl, quote, unquote, urlencode
 
 from harmonium.explore.fields import MOST_QUERY_BYTES
 from harmonium.explore.metrics import RequestMetrics
@@ -32,6 +34,7 @@ HEADERS = {
     "cross-origin-opener-policy": "same-origin",
 }
 _COOKIE = "harmonium_token"
+_NAME_AND_PORT = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\[\]:]+)(?::\d{0,5})?")
 # seconds whose requests may come at once: a page with pictures asks for all of them; a convention
 _SECONDS_AT_ONCE = 6
 # clients whose rates are remembered
@@ -100,6 +103,13 @@ class AccessMiddleware:
     def _refusal(self, scope: Scope) -> tuple[int, str, dict[str, str]] | None:
         """Return status, sentence and headers of a refusal; None lets the request pass."""
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+        if {"content-length", "transfer-encoding"} <= headers.keys():
+            # two lengths of one body: what stands before the server may have taken the other one
+            return (
+                400,
+                "A request has one length; this one has two; send either of the headers.",
+                {"connection": "close"},
+            )
         if self.hosts is not None and _host(headers.get("host", "")) not in self.hosts:
             return 421, "This server is to be addressed by the name it was started with.", {}
         if self.limiter is not None:
@@ -119,14 +129,14 @@ class AccessMiddleware:
         shown = dict(parameters).get("token")
         if shown is not None and _same(shown, token) and scope["method"] == "GET":
             rest = urlencode([(name, value) for name, value in parameters if name != "token"])
-            cookie = f"{_COOKIE}={token}; HttpOnly; SameSite=Strict; Path=/"
+            cookie = f"{_COOKIE}={_digest(token)}; HttpOnly; SameSite=Strict; Path=/"
             # one slash: two would begin the name of another server
             path = "/" + quote(scope["path"].lstrip("/"))
             return 303, "", {"location": path + (f"?{rest}" if rest else ""), "set-cookie": cookie}
         bearer = headers.get("authorization", "")
-        if bearer.startswith("Bearer ") and _same(bearer.removeprefix("Bearer "), token):
+        if bearer.startswith("Bearer ") and _is_shown(bearer.removeprefix("Bearer "), token):
             return None
-        if _same(_cookie(headers.get("cookie", "")), token):
+        if _same(_cookie(headers.get("cookie", "")), _digest(token)):
             return None
         return 401, "This server needs the token that was shown when it was started: ?token=… in the address.", {}
 
@@ -178,14 +188,28 @@ class RateLimiter:
 
 
 def _host(header: str) -> str:
-    """Return the name of a host without its port."""
-    name = header.rpartition("]")[0] + "]" if header.startswith("[") else header.partition(":")[0]
-    return name.lower()
+    """Return the name of a host without its port; nothing if there is more than a name and a port."""
+    found = _NAME_AND_PORT.fullmatch(header)
+    return found[1].lower() if found else ""
+
+
+def _digest(token: str) -> str:
+    """Return what stands for a token in a cookie, whatever letters it has."""
+    return hashlib.sha256(token.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def _is_shown(bearer: str, token: str) -> bool:
+    """Tell whether a bearer token is the right one, as it is or percent-encoded.
+
+    Headers are bytes, which were read as Latin-1; clients write UTF-8 or Latin-1.
+    """
+    as_utf8 = bearer.encode("latin-1").decode("utf-8", "surrogateescape")
+    return any(_same(shown.strip(), token.strip()) for shown in (bearer, as_utf8, unquote(bearer)))
 
 
 def _same(one: str, other: str) -> bool:
     """Tell whether two texts are the same, in a time that does not tell how much of them is."""
-    return hmac.compare_digest(one.encode("utf-8", "replace"), other.encode("utf-8", "replace"))
+    return hmac.compare_digest(one.encode("utf-8", "surrogateescape"), other.encode("utf-8", "surrogateescape"))
 
 
 def _cookie(header: str) -> str:

@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 import ipaddress
-import json
-import os
 import secrets
 import socket
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 from urllib.parse import urlencode
 
 from harmonium.core.extras import require
 from harmonium.explore.app import Settings, make_app
+from harmonium.explore.protocol import limited_protocol
+from harmonium.explore.supervisor import Supervisor
 from harmonium.model_folder import ModelFolder
 
-#: variable of the environment with what the processes of a service serve; they are started by a name alone
-_SERVED = "HARMONIUM_SERVES"
-# seconds that requests have to end when the server is stopped
-_GRACE = 30
-# seconds without a sign of life after which a process is replaced: loading a model on a busy machine may take some, and
-# uvicorn's 5 s end it before it has begun
-_SIGN_OF_LIFE = 120
+# seconds that a server has to end when it is told to, requests that have begun included
+_GRACE = 8
+# connections that wait to be taken: uvicorn's own number
+_BACKLOG = 2048
 
 
 def is_loopback(host: str) -> bool:
@@ -81,6 +78,10 @@ def settings_for(host: str, token: str | None, *, pages: bool, rate: float, open
     >>> len(settings_for("0.0.0.0", None, pages=True, rate=0).token) > 20
     True
     """
+    if token is not None and not (token.strip() and token.isprintable()):
+        raise ValueError(
+            f"A token must have letters, and no control characters; got {token!r}; choose another, or leave it out."
+        )
     if is_loopback(host):
         # what stands before the service may ask for it by any name
         names = None if open_to_all else frozenset({"localhost", "127.0.0.1", "[::1]", host})
@@ -121,56 +122,57 @@ def run(
     Raises
     ------
     OSError
-        If the port is taken.
+        If the port is taken, or processes do not start.
     """
-    uvicorn = require("uvicorn", "The explorer")
+    require("uvicorn", "The explorer")
     folder = ModelFolder.open(path, encoders)  # refuses what is no model before a port is taken
-    listening = _listening(host, port)
-    taken = listening.getsockname()[1]
-    announce = ready or (lambda address: None)
-    common = {"log_level": "warning", "timeout_graceful_shutdown": _GRACE, "server_header": False, "lifespan": "off"}
-    with listening:
+    with _listening(host, port) as listening, TemporaryDirectory(prefix="harmonium-") as metrics:
+        if ready is not None:
+            ready(_address(host, listening.getsockname()[1], settings.token))
         if workers == 1:
-            server = uvicorn.Server(uvicorn.Config(make_app(folder, settings), **common))
-            announce(_address(host, taken, settings.token))
-            with suppress(KeyboardInterrupt):  # which is how people end it
-                server.run(sockets=[listening])
+            _serve(folder, settings, listening)
             return
-    # the port is free; processes of a service share a socket that the first of them makes
-    del folder
-    with TemporaryDirectory(prefix="harmonium-") as metrics:
-        os.environ[_SERVED] = _served(path, settings, metrics, encoders)
-        announce(_address(host, taken, settings.token))
-        try:
-            name = f"{__name__}:{worker_app.__name__}"
-            common |= {"workers": workers, "timeout_worker_healthcheck": _SIGN_OF_LIFE}
-            with suppress(KeyboardInterrupt):
-                uvicorn.run(name, factory=True, host=host, port=taken, **common)
-        finally:
-            del os.environ[_SERVED]
+        del folder
+        served = _Served(path.resolve(), replace(settings, metrics_folder=Path(metrics)), encoders, listening)
+        Supervisor(_work, served, workers, _GRACE).run()
 
 
-def _served(path: Path, settings: Settings, metrics_folder: str, encoders: dict[str, str] | str | None) -> str:
-    """Return what the processes of a service serve, as JSON."""
-    return json.dumps(
-        {
-            "path": str(path.resolve()),
-            "pages": settings.pages,
-            "token": settings.token,
-            "hosts": None if settings.hosts is None else sorted(settings.hosts),
-            "rate": settings.rate,
-            "metrics_folder": metrics_folder,
-            "encoders": encoders,
-        }
+@dataclass(frozen=True)
+class _Served:
+    """What the processes of a service serve."""
+
+    path: Path
+    settings: Settings
+    encoders: dict[str, str] | str | None
+    listening: socket.socket
+
+
+def _work(ready: Callable[[], None], served: _Served) -> None:
+    """Serve in a process of a service."""
+    folder = ModelFolder.open(served.path, served.encoders)
+    _serve(folder, served.settings, served.listening, ready)
+
+
+def _serve(
+    folder: ModelFolder, settings: Settings, listening: socket.socket, ready: Callable[[], None] = lambda: None
+) -> None:
+    """Answer the requests that come to a socket until the process is told to stop."""
+    import uvicorn
+
+    app = make_app(folder, settings)
+    ready()
+    server = uvicorn.Server(
+        uvicorn.Config(
+            app,
+            http=limited_protocol(),
+            log_level="warning",
+            timeout_graceful_shutdown=_GRACE - 1,
+            server_header=False,
+            lifespan="off",
+        )
     )
-
-
-def worker_app() -> Any:
-    """Return the application that the environment describes, in a process of a service."""
-    served = json.loads(os.environ[_SERVED])
-    folder = ModelFolder.open(served.pop("path"), served.pop("encoders"))
-    hosts, metrics = served.pop("hosts"), Path(served.pop("metrics_folder"))
-    return make_app(folder, Settings(hosts=hosts and frozenset(hosts), metrics_folder=metrics, **served))
+    with suppress(KeyboardInterrupt):  # which is how people end it
+        server.run(sockets=[listening])
 
 
 def _listening(host: str, port: int) -> socket.socket:
@@ -180,6 +182,7 @@ def _listening(host: str, port: int) -> socket.socket:
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind((host, port))
+        listening.listen(_BACKLOG)
     except OSError as error:
         listening.close()
         raise OSError(

@@ -10,6 +10,7 @@ import os
 import shutil
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -224,10 +225,15 @@ class _Unfinished:
         if "checkpoint" in driver.get_params():  # a driver in closed form takes no epochs that could be gone on from
             driver.set_params(checkpoint=str(self._path / f"{name}-{key}.checkpoint"))
         fresh.set_params(driver=driver)
-        with warnings.catch_warnings():
-            # who calls again goes on from the checkpoint; the model so far is given up
-            warnings.filterwarnings("ignore", "Training was interrupted", HarmoniumWarning)
-            fitted = fresh.fit(X) if y is None else fresh.fit(X, y)
+        try:
+            with warnings.catch_warnings():
+                # who calls again goes on from the checkpoint; the model so far is given up
+                warnings.filterwarnings("ignore", "Training was interrupted", HarmoniumWarning)
+                fitted = fresh.fit(X) if y is None else fresh.fit(X, y)
+        except BaseException:
+            with suppress(OSError):  # where nothing is to be gone on from, nothing is left
+                self._path.rmdir()
+            raise
         fitted.set_params(driver=model.driver, verbose=0)
         fitted.save(done)
         return fitted

@@ -57,13 +57,12 @@ def write_folder(
     first = {_FILE: names["tensors"], _DIGEST: sealed["tensors"].digest}
     others = {word: [names[word], sealed[word].digest] for word in more or {}}
     text = seal_text({**first, **({_MORE: others} if others else {}), **description})
-    folder = path.resolve()
     try:
-        folder.mkdir()
-        is_new = True
-    except FileExistsError:
-        is_new = False
-    except OSError as error:
+        folder = path.resolve()
+        is_new = not folder.is_dir()
+        if is_new:
+            folder.mkdir()
+    except (OSError, RuntimeError) as error:  # a ring of links is a RuntimeError before Python 3.13
         refuse(path, error)
     try:
         # the description is written first, so that other writers can see whose tensors these are

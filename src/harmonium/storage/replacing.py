@@ -119,6 +119,11 @@ def refuse(path: Path, error: Exception) -> NoReturn:
     """Raise the error of the system again, in one sentence and with its number."""
     number = getattr(error, "errno", None)
     room = ", or make room" if number in _NO_ROOM else ""
+    is_ring = isinstance(error, RuntimeError) or (path.is_symlink() and not path.exists() and number == errno.EEXIST)
+    if is_ring:
+        raise OSError(
+            f"A file is saved to a path that can be written; {path} is a ring of links; choose another path."
+        ) from error
     reason = str(error) if number is None else f"{path} cannot ({os.strerror(number)}); choose another path{room}"
     kind = type(error) if isinstance(error, OSError) else OSError
     refusal = kind(f"A file is saved to a path that can be written; {reason}.")

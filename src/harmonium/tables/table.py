@@ -438,5 +438,6 @@ def _listed(names: list[str], most: int = 8) -> str:
     return shown + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
-def _reasons(columns: list[TableColumn]) -> str:
-    return ", ".join(f"{column.name!r} ({column.reader.note})" for column in columns)
+def _reasons(columns: list[TableColumn], most: int = 8) -> str:
+    shown = ", ".join(f"{column.name!r} ({column.reader.note})" for column in columns[:most])
+    return shown + (f" and {len(columns) - most} more" if len(columns) > most else "")

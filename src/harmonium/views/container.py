@@ -640,10 +640,13 @@ def check_frame(name: str, frame: nw.DataFrame) -> None:
     """
     if is_matrix(frame):
         return
-    for column, dtype in frame.schema.items():
-        if not (dtype.is_numeric() or dtype in (nw.Boolean, nw.Object) or frame[column].is_null().all()):
+    for column in frame.iter_columns():
+        dtype = column.dtype
+        # types that the library of the frame alone knows, such as long double, may be numbers as well
+        is_one = dtype.is_numeric() or dtype in (nw.Boolean, nw.Object, nw.Unknown)
+        if not (is_one or column.is_null().all()):
             raise InvalidViewError(
-                f"View {name!r} must have numeric columns; column {column!r} is {dtype}; "
+                f"View {name!r} must have numeric columns; column {str(column.name)!r} is {dtype}; "
                 "pass the frame by itself, which reads it as a table, or read it with TableViews."
             )
 
@@ -658,10 +661,17 @@ def _frame_values(name: str, frame: nw.DataFrame) -> Any:
     if not frame.columns:
         return np.empty((len(frame), 0))
     if _has_sparse_columns(frame):
-        return frame.to_native().sparse.to_coo()
+        return _sparse_values(frame.to_native())
     # single precision is kept; nulls of any other type need a float to become NaN
     dtype = nw.Float32() if all(kind == nw.Float32 for kind in frame.schema.values()) else nw.Float64()
     return np.column_stack([_column_values(name, column, dtype) for column in frame.iter_columns()])
+
+
+def _sparse_values(table: pd.DataFrame) -> Any:
+    """Return a sparse matrix of columns that leave out zeros, and a dense one of those that leave out anything else."""
+    if all(dtype.fill_value == 0 for dtype in table.dtypes):
+        return table.sparse.to_coo()
+    return np.column_stack([np.asarray(column) for _, column in table.items()])
 
 
 def _column_values(name: str, column: nw.Series, dtype: nw.dtypes.DType) -> np.ndarray:

@@ -59,8 +59,12 @@ def is_shuffled_count(names: pd.Index) -> bool:
     --------
     >>> is_shuffled_count(pd.Index([2, 0, 1])), is_shuffled_count(pd.Index([3, 4, 5]))
     (True, False)
+    >>> is_shuffled_count(pd.Index([0, 1, 2]))
+    False
     """
-    return names.dtype.kind in "iu" and np.array_equal(np.sort(names), np.arange(len(names)))
+    count = np.arange(len(names))
+    is_count = names.dtype.kind in "iu" and np.array_equal(np.sort(names), count)
+    return is_count and not np.array_equal(names, count)
 
 
 def rows_in_order(

@@ -12,7 +12,9 @@ from narwhals import to_native
 from harmonium.core.notices import notice
 from harmonium.core.raw_target import check_finite, of_one_kind, plain, read_raw_target
 from harmonium.core.targets import Labels, Targets, TargetSpec
+from harmonium.core.validation import shown
 from harmonium.estimators.input.tags import read_tags
+from harmonium.exceptions import shortened
 from harmonium.views.index import counts_rows, is_shuffled_count, row_names, rows_in_order
 
 # Cells of a matrix of labels that are looked at together: for memory only.
@@ -116,6 +118,8 @@ def without_unknown(y: Any, sample_weight: Any, classes: list[np.ndarray] | None
         known = classes * table.shape[1] if len(classes) == 1 else classes
         for column, one in enumerate(known):
             gone[:, column] |= _minus_ones(table[:, column], ~gone[:, column], one)
+    if classes is not None:
+        _check_kind(plain(table[~gone]), classes[0])
     missing = gone.any(axis=1)
     # texts and numbers that are Python objects, as beside missing values, are a riddle to scikit-learn's scores
     if not missing.any():
@@ -125,6 +129,16 @@ def without_unknown(y: Any, sample_weight: Any, classes: list[np.ndarray] | None
     values = values.copy()
     values[missing] = values[~missing][0]  # of no weight, so that any will do
     return plain(values), np.where(missing, 0.0, _weights(sample_weight, len(values)))
+
+
+def _check_kind(seen: np.ndarray, classes: np.ndarray) -> None:
+    """Refuse texts where classes are numbers, and numbers where they are texts."""
+    if seen.dtype.kind in "biufU" and len(seen) and (seen.dtype.kind == "U") != (classes.dtype.kind == "U"):
+        began = shortened(", ".join(map(str, classes[:10])))
+        raise ValueError(
+            f"y must hold the classes that the model was fitted on, {began}; got {shown(seen[0].item())}; pass labels "
+            "of the same kind."
+        )
 
 
 def check_names(given: TargetSpec, began: TargetSpec) -> None:
@@ -229,9 +243,10 @@ def _codes(column: np.ndarray, known: np.ndarray | None) -> tuple[np.ndarray, np
     else:
         strange = np.ones(len(seen), dtype=bool)
     if strange.any():
+        began = shortened(", ".join(map(str, classes[:10])))
         raise ValueError(
-            f"y may only hold the classes that training began with, {', '.join(map(str, classes[:10]))}; got "
-            f"{seen[strange][0].item()!r}; name all classes in the first call of partial_fit, or fit anew."
+            f"y may only hold the classes that training began with, {began}; got "
+            f"{shown(seen[strange][0].item())}; name all classes in the first call of partial_fit, or fit anew."
         )
     codes = np.full(len(column), -1)
     codes[rows] = position

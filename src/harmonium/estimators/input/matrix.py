@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import copy
 from typing import Any
 
@@ -11,6 +12,7 @@ import pandas as pd
 import scipy.sparse
 from sklearn.utils.validation import validate_data
 
+from harmonium.core.validation import shown
 from harmonium.exceptions import InvalidViewError
 from harmonium.kernels.sparse.validation import check_sparse_indices
 from harmonium.views.container import as_matrix
@@ -27,19 +29,46 @@ def checked_matrix(estimator: Any, data: Any, is_new: bool) -> tuple[Any, pd.Ind
     checked = copy(estimator)  # scikit-learn writes what it finds to what it checks
     if isinstance(data, nw.DataFrame):
         matrix, _, index = as_matrix(SINGLE, data)
-        validate_data(checked, data.to_native(), reset=is_new, skip_check_array=True)
+        _check_column_names(data.columns)
+        _validated(checked, data.to_native(), is_new, skip_check_array=True)
     else:
         data, index = _one_array(data), None
-        # scikit-learn's own checks and messages
-        matrix = validate_data(
-            checked, data, reset=is_new, accept_sparse="csr", dtype="numeric", ensure_all_finite=False
-        )
+        matrix = _validated(checked, data, is_new, accept_sparse="csr", dtype="numeric", ensure_all_finite=False)
     return matrix, index, getattr(checked, "feature_names_in_", None)
+
+
+def _validated(estimator: Any, data: Any, is_new: bool, **settings: Any) -> Any:
+    """Return data as scikit-learn checks them; what it says in one line becomes a sentence with a remedy.
+
+    Its lists of names that differ take several lines, which its own checks of estimators ask for.
+    """
+    try:
+        return validate_data(estimator, data, reset=is_new, **settings)
+    except ValueError as error:
+        said = str(error)
+        if "\n" in said:
+            raise
+        raise InvalidViewError(
+            f"X must have the columns that the model was fitted on; {said.rstrip('.')}; pass them in the same order."
+        ) from None
+
+
+def _check_column_names(names: Sequence[Any]) -> None:
+    """Refuse names of which some are texts and others not, which scikit-learn takes for no names."""
+    kinds = {isinstance(name, str) for name in names}
+    if len(kinds) > 1:
+        strange = next(name for name in names if not isinstance(name, str))
+        raise TypeError(
+            f"Columns of X must have names that are all texts, or none that is; got texts and {shown(strange)}, a "
+            f"{type(strange).__name__}; call X.rename(columns=str) first."
+        )
 
 
 def _one_array(X: Any) -> Any:
     """Return what is no data frame for scikit-learn to check; refuse, or turn into numbers, what it words badly."""
     if scipy.sparse.issparse(X):
+        _check_shape(X.shape)
+        _check_real(X.dtype)
         check_sparse_indices("X", X)
         return X
     if as_frame(SINGLE, X) is not None:
@@ -52,18 +81,49 @@ def _one_array(X: Any) -> Any:
             "X must be a matrix or several views; got a list of series, which may be rows or columns; pass a frame, or "
             "a dict of name → series for views of one column each."
         )
-    if not isinstance(X, list | tuple | np.ndarray):
-        return X
     try:
-        array = dense_numbers(SINGLE, X)
+        array = dense_numbers(SINGLE, _array_of(X))
     except InvalidViewError as error:
         if error.__cause__ is None:
             raise
         # what scikit-learn's own checks expect of objects that are nothing like a number
         raise TypeError(f"{str(error)[:-1]} ({error.__cause__}).") from None
-    if array.ndim != 2:
+    _check_shape(array.shape)
+    return array
+
+
+def _array_of(X: Any) -> Any:
+    """Return what NumPy can make an array of; refuse a single object."""
+    if isinstance(X, list | tuple | np.ndarray):
+        return X
+    array = np.asarray(X)
+    if array.ndim == 0:
         raise InvalidViewError(
-            f"X must have two dimensions, a row for each item and a column for each feature; got shape {array.shape}; "
-            "Reshape your data, by reshape(-1, 1) if it has a single feature or reshape(1, -1) if a single item."
+            f"X must be a matrix with a row for each item, a data frame, or several views; got {shown(X)}, a "
+            f"{type(X).__name__}; pass one of them."
         )
     return array
+
+
+def _check_shape(shape: tuple[int, ...]) -> None:
+    """Refuse anything but rows and columns, at least one of each, in words that hold those of scikit-learn."""
+    if len(shape) != 2:
+        raise InvalidViewError(
+            f"X must have two dimensions, a row for each item and a column for each feature; got shape {shape}; "
+            "Reshape your data, by reshape(-1, 1) if it has a single feature or reshape(1, -1) if a single item."
+        )
+    for number, (size, what) in enumerate(zip(shape, ("sample(s)", "feature(s)"), strict=True)):
+        if size == 0:
+            raise InvalidViewError(
+                f"X must have rows and columns; got 0 {what} (shape={shape}) while a minimum of 1 is required; pass "
+                f"{('the items', 'their columns')[number]}."
+            )
+
+
+def _check_real(dtype: np.dtype) -> None:
+    """Refuse complex numbers."""
+    if dtype.kind == "c":
+        raise InvalidViewError(
+            f"X must hold real numbers (Complex data not supported); got {dtype}; pass real and imaginary parts as "
+            "columns."
+        )
