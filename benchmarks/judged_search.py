@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import SimpleNamespace
 from typing import Any
@@ -12,7 +14,6 @@ import pandas as pd
 from benchmarks.registry import Benchmark
 from benchmarks.results import Result
 from harmonium import HarmoniumRegressor, ModelFolder, TableViews, TopicModel
-from harmonium.datasets import load_hotels
 from harmonium.estimators.input import known_views
 from harmonium.model_folder.query_views import query_views
 
@@ -69,8 +70,7 @@ def run(options: SimpleNamespace) -> Result:
         f"opposite; an item is right if all aspects of a query are as it says. {options.seeds} seeds of the model and "
         "of the made-up reviews. “Topics and words” is the search without passages, “words” the cosine of tf-idf."
     )
-    hotels = load_hotels().frame if hasattr(load_hotels(), "frame") else _hotels()
-    hotels = hotels.tail(options.rows).reset_index(drop=True)
+    hotels = _hotels().tail(options.rows).reset_index(drop=True)
     rows, each = [], []
     for name, ask in (("hotels", _ask_hotels), ("made-up reviews", _ask_made_up)):
         found = pd.concat([ask(hotels, options, seed) for seed in range(options.seeds)])
@@ -84,12 +84,7 @@ def run(options: SimpleNamespace) -> Result:
 
 
 def _hotels() -> pd.DataFrame:
-    import gzip
-    import os
-    from pathlib import Path
-
-    with gzip.open(Path(os.environ["HARMONIUM_DATA"]) / "hotels" / "ratings.jsonl.gz", "rt") as lines:
-        return pd.read_json(lines, lines=True)
+    return pd.read_json(Path(os.environ["HARMONIUM_DATA"]) / "hotels" / "ratings.jsonl.gz", lines=True)
 
 
 def _ask_hotels(hotels: pd.DataFrame, options: SimpleNamespace, seed: int) -> pd.DataFrame:

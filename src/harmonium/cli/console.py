@@ -6,17 +6,15 @@ import json
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from harmonium.cli.frame_files import write_frames
-from harmonium.model_folder.json_values import json_records
-from harmonium.model_folder.passages import Passage
+if TYPE_CHECKING:  # pandas and the rest of the library take seconds to import
+    import pandas as pd
 
 # Rows that are shown at a terminal, and letters of a cell: conventions.
 _ROWS = 20
@@ -56,6 +54,8 @@ def put_frames(frames: Iterable[pd.DataFrame], output: Path | None, as_json: boo
         Whether to print a list of JSON objects.
     """
     if output is not None:
+        from harmonium.cli.frame_files import write_frames
+
         echo(f"{write_frames(frames, output):,} rows written to {output}.")
     elif as_json:
         put_json_list(frames)
@@ -68,6 +68,8 @@ def put_frames(frames: Iterable[pd.DataFrame], output: Path | None, as_json: boo
 
 def put_json_list(frames: Iterable[pd.DataFrame]) -> None:
     """Print the rows of a table as one list of JSON objects, part by part."""
+    from harmonium.model_folder.json_values import json_records
+
     between = "[\n"
     for frame in frames:
         for record in json_records(frame):
@@ -83,7 +85,7 @@ def _first_rows(frames: Iterable[pd.DataFrame]) -> Table:
     for frame in frames:
         first = frame if first is None else first
         n_rows += len(frame)
-    return shown(pd.DataFrame() if first is None else first, n_rows=n_rows)
+    return Table() if first is None else shown(first, n_rows=n_rows)
 
 
 def put_items(items: pd.DataFrame, as_json: bool, passage_of: list[str], note: str) -> None:
@@ -122,6 +124,8 @@ def put_items(items: pd.DataFrame, as_json: bool, passage_of: list[str], note: s
 
 def _item_cell(value: Any, most: int) -> str | Text:
     """Return a value as text for a cell; of a passage all, with what matched in bold."""
+    from harmonium.model_folder.passages import Passage
+
     if not isinstance(value, Passage):
         return cell(value, most)
     text = Text(value.text)

@@ -23,16 +23,21 @@ _GAP = 0.05
 # Letters of a passage that is shown: a convention.
 _LETTERS = 200
 
+
+def _listed(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
 _SENTENCE = re.compile(r"[^.!?;\n]+[.!?;\n]*")
 _TOKEN = re.compile(r"\w+(?:['’]\w+)*|[,:()]")
 _PHRASE_ENDS = re.compile(r"""[,;:.!?()"“”]|\b(?:and|but|und|aber|et|mais|y|pero)\b""", re.IGNORECASE)
 _OPPOSITE = re.compile(r"un\w{4,}")
-_DENIALS = frozenset(
-    "no not never nor neither none nobody nothing without cannot hardly barely scarcely lack lacks lacked lacking "
-    "nicht kein keine keinen keinem keiner nie niemals ohne pas jamais sans nunca".split()
-)
+_DENIALS = _listed("""
+    no not never nor neither none nobody nothing without cannot hardly barely scarcely lack lacks lacked lacking
+    nicht kein keine keinen keinem keiner nie niemals ohne pas jamais sans nunca
+""")
 # after these a denial holds no longer: "not only dirty", "never such a dirty room", "not dirty but loud"
-_RELEASES = frozenset("but however although though yet except only just merely such more aber mais pero".split())
+_RELEASES = _listed("but however although though yet except only just merely such more aber mais pero")
 
 
 # what a phrase looks for: stems of words, each with its weight and whether it is denied
