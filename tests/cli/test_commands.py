@@ -20,8 +20,9 @@ from typer.testing import CliRunner
 from harmonium import ModelFolder
 from harmonium.cli import app
 from harmonium.cli.commands import COMMANDS
-from harmonium.cli.console import put_json_list
+from harmonium.cli.console import put_items, put_json_list
 from harmonium.cli.frame_files import write_frames
+from harmonium.model_folder.passages import Passage
 from tests.cases.bad_input import assert_one_sentence
 
 RUNNER = CliRunner(env={"COLUMNS": "140"})
@@ -83,9 +84,35 @@ def test_predict_takes_the_raw_file_and_writes_what_is_asked_for(model: Path, da
     assert len(pd.read_json(tmp_path / "out.jsonl", lines=True)) == N
 
 
+def test_answers_name_their_rows_and_carry_columns(model: Path, data: Path, tmp_path: Path) -> None:
+    new = pd.read_csv(data).head(40)
+    new.insert(1, "guest_id", [f"g{row}" for row in range(40)])
+    new.to_csv(tmp_path / "new.csv", index=False)
+    found = pd.read_csv(io.StringIO(run("predict", model, tmp_path / "new.csv", "--keep", "price, stars")))
+    assert found.columns.tolist() == ["guest_id", "price", "stars", "prediction", "probability"]
+    assert found["guest_id"].tolist() == new["guest_id"].tolist() and found["price"].tolist() == new["price"].tolist()
+    assert pd.read_csv(io.StringIO(run("predict", model, data)))["row"].tolist() == list(range(N))
+    result = RUNNER.invoke(app, ["transform", str(model), str(data), "--keep", "prize"])
+    assert result.exit_code == 2 and "did you mean 'price'?" in result.stderr
+
+
+def test_a_search_shows_the_passage(
+    model: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = pd.read_csv(io.StringIO(run("search", model, "dirty", "-n", 3)))
+    assert found.columns.tolist() == ["row", "score", "passage", "text", "price", "stars"]
+    assert found["passage"].str.contains("dirty").all() and found["score"].nunique() > 1
+    items = pd.DataFrame({"row": [3], "score": [0.5], "passage": [Passage("a dirty room", ((2, 7),))], "text": ["x"]})
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    put_items(items, False, ["text"], "The score is …")
+    shown = capsys.readouterr()
+    assert "dirty" in shown.out and "text" not in shown.out and "score is" in shown.err
+
+
 def test_transform_and_annotate(model: Path, data: Path) -> None:
     latent = pd.read_csv(io.StringIO(run("transform", model, data)))
-    assert len(latent) == N and [*latent.columns[3:5], latent.columns[-1]] == ["topic_3", "dimension_0", "dimension_29"]
+    assert latent["row"].tolist() == list(range(N))
+    assert [*latent.columns[4:6], latent.columns[-1]] == ["topic_3", "dimension_0", "dimension_29"]
     placed = pd.read_csv(io.StringIO(run("transform", model, data, "--map")))
     np.testing.assert_allclose(placed[["map_x", "map_y"]], ModelFolder.open(model).map, atol=0.02)
     pd.testing.assert_frame_equal(placed.iloc[:, :-2], latent)
@@ -112,7 +139,7 @@ def test_topics_are_edited_and_edits_undone(model: Path, data: Path, tmp_path: P
     topics = json.loads(run("topics", folder, *edits, "--json"))
     assert {topic["topic"] for topic in topics} == {3, 0, 4} and "noise" in {topic["label"] for topic in topics}
     latent = pd.read_csv(io.StringIO(run("transform", folder, data)))
-    assert latent.columns[:4].tolist() == ["noise", "topic_0", "topic_4", "dimension_0"]
+    assert latent.columns[1:5].tolist() == ["noise", "topic_0", "topic_4", "dimension_0"]
     assert run("predict", folder, data) == predicted
     assert len(json.loads(run("topics", folder, "--undo", 5, "--json"))) == 4
     for wrong in (["--undo", "1"], ["--merge", "3"], ["--rename", "3,1=a"], ["--hide", "9"]):

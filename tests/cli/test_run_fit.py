@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
+from harmonium.cli.progress import Steps
 from harmonium.cli.run_fit import _shown_before, score_table
 from harmonium.exceptions import HarmoniumWarning
 from harmonium.tables import TableViews
@@ -19,11 +20,11 @@ def test_columns_that_are_not_used_are_told_once_with_the_reason_and_options(
     frame = pd.DataFrame({"id": [f"s{row}" for row in range(40)], "price": [row % 7 for row in range(40)]})
     with warnings.catch_warnings():
         warnings.simplefilter("error", HarmoniumWarning)  # which speak of Python
-        used, _ = _shown_before(frame, TableViews(), silent=False)
+        used, _ = _shown_before(frame, TableViews(), Steps(silent=False))
     assert list(used) == ["price"]
     assert "Not used: id (an identifier). Give a column a role" in capsys.readouterr().err
     with pytest.warns(HarmoniumWarning, match="'id'"):  # where no table is shown
-        _shown_before(frame, TableViews(), silent=True)
+        _shown_before(frame, TableViews(), Steps(silent=True))
 
 
 def test_scores_have_no_minus_before_zero() -> None:

@@ -6,15 +6,15 @@ import json
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
-from harmonium.cli.frame_files import write_frames
-from harmonium.model_folder.json_values import json_records
+if TYPE_CHECKING:  # pandas and the rest of the library take seconds to import
+    import pandas as pd
 
 # Rows that are shown at a terminal, and letters of a cell: conventions.
 _ROWS = 20
@@ -54,6 +54,8 @@ def put_frames(frames: Iterable[pd.DataFrame], output: Path | None, as_json: boo
         Whether to print a list of JSON objects.
     """
     if output is not None:
+        from harmonium.cli.frame_files import write_frames
+
         echo(f"{write_frames(frames, output):,} rows written to {output}.")
     elif as_json:
         put_json_list(frames)
@@ -66,6 +68,8 @@ def put_frames(frames: Iterable[pd.DataFrame], output: Path | None, as_json: boo
 
 def put_json_list(frames: Iterable[pd.DataFrame]) -> None:
     """Print the rows of a table as one list of JSON objects, part by part."""
+    from harmonium.model_folder.json_values import json_records
+
     between = "[\n"
     for frame in frames:
         for record in json_records(frame):
@@ -81,25 +85,53 @@ def _first_rows(frames: Iterable[pd.DataFrame]) -> Table:
     for frame in frames:
         first = frame if first is None else first
         n_rows += len(frame)
-    return shown(pd.DataFrame() if first is None else first, n_rows=n_rows)
+    return Table() if first is None else shown(first, n_rows=n_rows)
 
 
-def put_items(items: pd.DataFrame, as_json: bool) -> None:
-    """Print items with their scores: JSON, a table at a terminal whose longest column gets the room, or CSV."""
+def put_items(items: pd.DataFrame, as_json: bool, passage_of: list[str], note: str) -> None:
+    """Print items with their scores: JSON, a table at a terminal whose longest column gets the room, or CSV.
+
+    Parameters
+    ----------
+    items : DataFrame
+        The items; a column ``passage`` has passages or None.
+    as_json : bool
+        Whether to print a list of JSON objects.
+    passage_of : list of str
+        Columns that a terminal does not show, as the passage stands for them.
+    note : str
+        What is said below the table at a terminal.
+    """
     if as_json or not sys.stdout.isatty():
+        if "passage" in items:
+            items = items.assign(passage=[None if one is None else str(one) for one in items["passage"]])
         put_frame(items, None, as_json)
         return
     console = Console()
-    room = max(20, console.width - 12 * items.shape[1])
+    items = items.drop(columns=passage_of)
     texts = [name for name in items.columns if items[name].dtype == object]
     longest = max(texts, key=lambda name: items[name].astype(str).str.len().mean(), default=None)
+    room = max(20, console.width - 12 * items.shape[1])
     table = Table()
     for name in items.columns:
         table.add_column(escape(str(name)), justify="right" if items[name].dtype.kind in "iuf" else "left")
     for row in items.itertuples(index=False):
         pairs = zip(items.columns, row, strict=True)
-        table.add_row(*(cell(value, room if name == longest else 24) for name, value in pairs))
+        table.add_row(*(_item_cell(value, room if name == longest else 24) for name, value in pairs))
     console.print(table)
+    echo(note)
+
+
+def _item_cell(value: Any, most: int) -> str | Text:
+    """Return a value as text for a cell; of a passage all, with what matched in bold."""
+    from harmonium.model_folder.passages import Passage
+
+    if not isinstance(value, Passage):
+        return cell(value, most)
+    text = Text(value.text)
+    for begin, end in value.matches:
+        text.stylize("bold yellow", begin, end)
+    return text
 
 
 def shown(frame: pd.DataFrame, title: str | None = None, most: int = _ROWS, n_rows: int | None = None) -> Table:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pandas as pd
 
+from harmonium.cli.carried import Carried
 from harmonium.cli.errors import OptionError
 from harmonium.core.notices import notice
 from harmonium.estimators.input import known_views
@@ -23,7 +24,7 @@ _UNREAD = "Values of a kind that the training data do not have count as missing:
 _UNREAD_COLUMN = re.compile(r"(?P<column>.+?) \((?P<rows>\d+) rows\)(?:, |\.$)")
 
 
-def new_blocks(model: Any, data: Path, pictures: Path | None) -> Iterator[Any]:
+def new_blocks(model: Any, data: Path, pictures: Path | None, carried: Carried | None = None) -> Iterator[Any]:
     """Yield the rows of a file as a model takes them, some at a time if its format lets them be read so.
 
     Parameters
@@ -34,6 +35,8 @@ def new_blocks(model: Any, data: Path, pictures: Path | None) -> Iterator[Any]:
         The file, or a folder of Parquet files.
     pictures : Path or None
         Where pictures lie; None for the folder of the file.
+    carried : Carried, optional
+        Takes the columns of each block before the model does.
 
     Yields
     ------
@@ -48,6 +51,8 @@ def new_blocks(model: Any, data: Path, pictures: Path | None) -> Iterator[Any]:
     table = model.fitted_.table
     if table is None or not is_streamable(data):
         loaded = read_data(data)
+        if carried is not None:
+            carried.take(pd.DataFrame(loaded.X) if loaded.is_table else None)
         if table is not None and loaded.is_table:
             yield _columns(table, loaded.X, data, pictures)
         elif table is None and loaded.named_after_file and len(model.fitted_.input_names) == 1:
@@ -57,6 +62,8 @@ def new_blocks(model: Any, data: Path, pictures: Path | None) -> Iterator[Any]:
             yield loaded.X
         return
     for block in TableFile.surveyed(data).spelled_blocks():
+        if carried is not None:
+            carried.take(block)
         yield _columns(table, block, data, pictures)
 
 
@@ -113,6 +120,14 @@ def new_row(model: Any, data: Path, row: int, pictures: Path | None) -> Any:
             return known_views(model, block)[row - first : row - first + 1]
         first += n_rows
     raise OptionError(f"--row must be a number below {first:,}, the rows of {data}; got {row}; the first is 0.")
+
+
+def carried_by(model: Any, keep: str | None) -> Carried:
+    """Return what carries columns of new rows to the answers of a model."""
+    fitted = getattr(model, "fitted_", None)
+    columns = () if fitted is None or fitted.table is None else fitted.table.columns
+    targets = () if fitted is None or fitted.meaning is None else fitted.meaning.columns
+    return Carried(keep, [*(column.name for column in columns if column.is_used), *targets])
 
 
 def _columns(table: Any, frame: pd.DataFrame, data: Path, pictures: Path | None) -> pd.DataFrame:

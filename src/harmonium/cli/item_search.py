@@ -34,7 +34,8 @@ def search_items(
     Returns
     -------
     DataFrame
-        Columns row, score, and those of the items; one that is called so, too, has a mark "_" behind its name.
+        Columns row, score, passage if words are looked for in texts, and those of the items; one that is called so,
+        too, has a mark "_" behind its name.
     """
     if (like is not None) == bool(words or where):
         raise OptionError(
@@ -42,10 +43,11 @@ def search_items(
         )
     if like is not None:
         results = folder.nearest(like, n)
-    elif not where:
-        results = folder.search(words, n)
     else:
-        results = folder.search(_values(folder, words, where), n)
+        query = _values(folder, words, where) if where else words
+        results = folder.search(query, n)
+        if words is not None and folder.text_columns:
+            results["passage"] = pd.Series(folder.passages(query, results["row"]), dtype=object)
     wanted = folder.items.columns.tolist() if columns is None else [name.strip() for name in columns.split(",")]
     lacking = [name for name in wanted if name not in folder.items.columns]
     if lacking:
@@ -56,6 +58,33 @@ def search_items(
         )
     names = _distinct_names(results.columns.tolist(), folder.items.columns.tolist())
     return results.join(folder.items[wanted].rename(columns=names), on="row")
+
+
+def score_in_words(folder: ModelFolder, words: str | None, like: int | None) -> str:
+    """Return a sentence that says what the score of a search is.
+
+    Parameters
+    ----------
+    folder : ModelFolder
+        What is searched.
+    words : str or None
+        Words that were searched for.
+    like : int or None
+        Number of the item that others should be like.
+
+    Returns
+    -------
+    str
+        The sentence.
+    """
+    if words is not None and folder.text_columns:
+        return (
+            "The score is 1 at most: half is for the passage (all words, close together, none denied), a quarter for "
+            "the rare words of the search in the whole item, a quarter for the same topics."
+        )
+    if like is not None and folder.has_words:
+        return "The score is 1 at most: half is for the same topics, half for the same rare words."
+    return "The score is 1 at most: the cosine of the topics of the search and of the item."
 
 
 def _distinct_names(own: list[str], columns: list[str]) -> dict[str, str]:

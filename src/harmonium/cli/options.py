@@ -26,6 +26,9 @@ EmbedFiles = Annotated[
     list[str] | None,
     typer.Option("--embed", help="ONNX file of the encoder of texts that the model was fitted with, or COLUMN=FILE."),
 ]
+KeepColumns = Annotated[
+    str | None, typer.Option("--keep", help="Columns of the data to write beside the result, separated by commas.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 #: options that give columns a role, and the role in the words of `harmonium.tables`

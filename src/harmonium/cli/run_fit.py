@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -19,6 +18,7 @@ from sklearn.base import clone
 from harmonium.cli.console import echo, put_json, shown
 from harmonium.cli.errors import OptionError
 from harmonium.cli.model_names import check_model_name, make_model
+from harmonium.cli.progress import Steps
 from harmonium.cli.target_column import Target, read_target
 from harmonium.core.notices import notice
 from harmonium.estimators.harmonium import driver_for
@@ -75,7 +75,7 @@ class FitInput:
     notes: dict[str, Any] = field(default_factory=dict)
 
 
-def run_fit(options: FitOptions, as_json: bool, quiet: bool) -> None:
+def run_fit(options: FitOptions, as_json: bool, steps: Steps) -> None:
     """Fit as the options say, and print the scores.
 
     Parameters
@@ -84,20 +84,18 @@ def run_fit(options: FitOptions, as_json: bool, quiet: bool) -> None:
         The options.
     as_json : bool
         Whether to print the summary as JSON, and nothing else.
-    quiet : bool
-        Whether to show no progress.
+    steps : Steps
+        Is told what is done next.
     """
     output = _output(options)
     if not 0 <= options.seed < 2**32:
         raise OptionError(f"--seed must be a whole number from 0 to {2**32 - 1}; got {options.seed}; 0 is usual.")
     check_model_name(options.model)
-    silent = quiet or as_json
-    data = _streamed(options, output, silent) if _streams(options) else _in_memory(options, output, silent)
+    data = _streamed(options, output, steps) if _streams(options) else _in_memory(options, output, steps)
     task = None if data.target is None else data.target.task
-    verbose = int(not silent and sys.stderr.isatty())
     # a matrix is of the family that the model is about; the columns of a table have theirs by their roles
     read = {} if data.views is None else {"views": data.views}
-    model = make_model(options.model, task, options.topics, options.seed, verbose=verbose, **read)
+    model = make_model(options.model, task, options.topics, options.seed, **read)
     if options.epochs is not None:
         if "max_iter" not in driver_for(model, None).get_params():
             raise OptionError(
@@ -117,7 +115,7 @@ def run_fit(options: FitOptions, as_json: bool, quiet: bool) -> None:
         n_resamples=options.resamples,
         thumbnails=data.thumbnails,
         notes={"source": options.data.name, "model": options.model, "task": task, "seed": options.seed, **data.notes},
-        callback=None if silent else lambda step: echo(f"{step} …"),
+        callback=steps,
     )
     if as_json:
         put_json({"folder": str(folder.path), **folder.summary()})
@@ -125,11 +123,11 @@ def run_fit(options: FitOptions, as_json: bool, quiet: bool) -> None:
         _print_result(folder, options)
 
 
-def _in_memory(options: FitOptions, output: Path, silent: bool) -> FitInput:
+def _in_memory(options: FitOptions, output: Path, steps: Steps) -> FitInput:
     """Return the data of a file that is read whole."""
     loaded = read_data(options.data)
     target = _target(loaded.items, options)
-    frame, thumbnails = _with_pictures(loaded, options)
+    frame, thumbnails = _with_pictures(loaded, options, steps)
     views: Any = None
     if not loaded.is_table and (options.roles or options.others or options.pictures or options.embed):
         raise OptionError(
@@ -137,7 +135,7 @@ def _in_memory(options: FitOptions, output: Path, silent: bool) -> FitInput:
         )
     if loaded.is_table:
         frame = frame.drop(columns=[options.target] if options.target else [])
-        frame, views = _shown_before(frame, _reader(options, output), silent)
+        frame, views = _shown_before(frame, _reader(options, output), steps)
     return FitInput(lambda: frame, views, target, loaded.items, thumbnails=thumbnails)
 
 
@@ -156,18 +154,18 @@ def _streams(options: FitOptions) -> bool:
     return options.stream
 
 
-def _streamed(options: FitOptions, output: Path, silent: bool) -> FitInput:
+def _streamed(options: FitOptions, output: Path, steps: Steps) -> FitInput:
     """Return the data of a file that stays where it is: a sample in memory, and all rows in blocks on the disk."""
     table = StreamedTable.opened(options.data, options.target)
     n_rows, n_kept = table.file.n_rows, len(table.rows)
-    if not silent:
+    if not steps.silent:
         echo(
             f"Streaming {options.data.name}: {n_rows:,} rows in blocks of {table.file.rows:,}; roles and words are "
             f"learned from {n_kept:,} spread rows, which the folder keeps."
         )
     target = None if table.target is None else _target(table.target, options)
     frame = table.sample.drop(columns=[options.target] if options.target else [])
-    frame, reader = _shown_before(frame, _reader(options, output), silent)
+    frame, reader = _shown_before(frame, _reader(options, output), steps)
     learned = clone(reader).fit(frame).table_
     return FitInput(
         lambda: table.views(learned, output),
@@ -229,7 +227,7 @@ def _question(target: Target, name: str) -> None:
         )
 
 
-def _with_pictures(loaded: Loaded, options: FitOptions) -> tuple[Any, Thumbnails | None]:
+def _with_pictures(loaded: Loaded, options: FitOptions, steps: Steps) -> tuple[Any, Thumbnails | None]:
     """Return the data with pictures in place of the names of their files, and thumbnails of the first such column."""
     columns = [column for column, role in options.roles.items() if role == "image"]
     if not columns or not loaded.is_table:
@@ -238,6 +236,7 @@ def _with_pictures(loaded: Loaded, options: FitOptions) -> tuple[Any, Thumbnails
     for column in columns:
         if column not in frame.columns:
             raise OptionError(f"--image must name a column; {column!r} is none; correct the name.")
+        steps(f"Reading the pictures of {column}")
         images = pictures_of(frame[column], options.pictures or options.data.absolute().parent)
         frame[column] = pd.Series(images, dtype=object)
         thumbnails = thumbnails or Thumbnails.of(images)
@@ -263,18 +262,19 @@ def _encoders(embed: dict[str, str] | str | None) -> Any:
     return None if embed is None else as_encoder(embed)
 
 
-def _shown_before(frame: pd.DataFrame, reader: TableViews, silent: bool) -> tuple[pd.DataFrame, TableViews]:
+def _shown_before(frame: pd.DataFrame, reader: TableViews, steps: Steps) -> tuple[pd.DataFrame, TableViews]:
     """Show what each column is taken for, before anything long is computed.
 
     Return the columns that are used, and what reads them: in the roles that were shown, as other rows might suggest
     others.
     """
+    steps(f"Looking at {len(frame):,} rows and {frame.shape[1]} columns")
     with warnings.catch_warnings():
-        if not silent:  # said below, with options in place of Python
+        if not steps.silent:  # said below, with options in place of Python
             warnings.filterwarnings("ignore", "Columns left out of the model", HarmoniumWarning)
         learned = reader.fit(frame).columns_
     left_out = [name for name in learned.index if learned["role"][name] == "drop"]
-    if not silent:
+    if not steps.silent:
         used = learned.drop(index=left_out).reset_index().drop(columns="view")
         used["missing"] = [f"{share:.0%}" for share in used["missing"]]
         Console(stderr=True).print(shown(used, "Columns", most=100))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Protocol
 
 from harmonium.kernels.runtime.jit import on_compile
@@ -84,6 +85,9 @@ class Silent:
     def batch(self, n_rows: int) -> None:
         """Do nothing."""
 
+    def compiling(self) -> None:
+        """Do nothing."""
+
     def epoch(self, number: int, record: dict[str, float]) -> None:
         """Log the record."""
         log_record("epoch", number, record)
@@ -117,9 +121,33 @@ class Bar(Silent):
         self._progress.update(self._task, state=f"epoch {number}, reconstruction {shown:.4g}")
 
 
+_listener: ContextVar[Silent | None] = ContextVar("_listener", default=None)
+
+
+@contextmanager
+def reporting_to(reporter: Silent) -> Iterator[None]:
+    """Give a context in which all fits tell a reporter, and show no bar.
+
+    Parameters
+    ----------
+    reporter : Silent
+        Is told about every batch and epoch, and what is compiled.
+    """
+    token = _listener.set(reporter)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
+
+
 @contextmanager
 def reporting(verbose: int | bool) -> Iterator[Reporter]:
     """Give a reporter for a fit."""
+    listener = _listener.get()
+    if listener is not None:
+        with on_compile(listener.compiling):
+            yield listener
+        return
     if not verbose:
         yield Silent()
         return

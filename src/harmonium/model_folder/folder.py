@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -23,6 +23,7 @@ from harmonium.model_folder.embeddings import embedding_tensors
 from harmonium.model_folder.folder_summary import folder_summary
 from harmonium.model_folder.item_index import ItemIndex, WordIndex
 from harmonium.model_folder.item_map import ItemMap
+from harmonium.model_folder.passages import Passage, SoughtPhrases
 from harmonium.model_folder.predictions import annotation_table, prediction_table
 from harmonium.model_folder.query_views import query_views
 from harmonium.model_folder.thumbnails import Thumbnails
@@ -32,6 +33,11 @@ from harmonium.queries.shown_topics import divided_parts, of_topics, part_shares
 from harmonium.training.topic_edits import TopicEdits
 from harmonium.views.frames import as_frame, is_frame
 from harmonium.views.index import row_names, rows_in_order
+
+# Items of which the passages are read to find the best, for each item that is wanted, and at least: conventions, for
+# time.
+_READ_EACH = 10
+_FEWEST_READ = 500
 
 
 class ModelFolder:
@@ -329,13 +335,74 @@ class ModelFolder:
         DataFrame
             Columns ``row``, the number of the item, and ``score``, best first. With several queries there is a first
             column ``query``. Scores are cosines of `search_coordinates` between -1 and 1; for queries with words or
-            tags, half of the score is the cosine of these themselves, weighed by how rare they are.
+            tags, half of the score is the cosine of these themselves, weighed by how rare they are. For words that
+            somebody types, half of the score is instead how well the best passage of the item says them: close
+            together, and not denied ("not clean"). Commas and "and" separate phrases.
         """
         check_whole("search", "n", n, remedy="10 is usual")
         views = known_views(self.model, query_views(self.model, query))
         words = self._contents.words
         weights = None if words is None or not set(words.views) <= set(views.names) else words.query_weights(views)
-        return self.index.query(self.model.search_coordinates(views), weights, n)
+        coordinates, sought = self.model.search_coordinates(views), self._sought(query)
+        if not sought:
+            return self.index.query(coordinates, weights, n)
+        if sought.has_denials:  # topics do not know what is denied
+            coordinates = np.zeros_like(coordinates)
+        found = self.index.query(coordinates, weights, max(_FEWEST_READ, _READ_EACH * n))
+        said = [sought.score(texts) for texts in self._texts(found["row"])]
+        scores = (found["score"] + np.array(said, dtype=np.float32)) / 2
+        best = np.lexsort((found["row"], -scores))[: min(n, len(found))]
+        return pd.DataFrame({"row": found["row"].to_numpy()[best], "score": scores.to_numpy()[best]})
+
+    def passages(self, query: Any, rows: Iterable[int]) -> list[Passage | None]:
+        """Return the passages of items that say best what was searched for.
+
+        Parameters
+        ----------
+        query : str or mapping
+            What `search` took.
+        rows : iterable of int
+            Numbers of items.
+
+        Returns
+        -------
+        list of Passage or None
+            The passage of each item, with the places of the words that matched; None where no word of the query is.
+        """
+        sought = self._sought(query)
+        return [sought.passage(texts) for texts in self._texts(rows)]
+
+    @property
+    def text_columns(self) -> list[str]:
+        """The columns of the items that the model reads as texts or tags."""
+        table = self.model.fitted_.table
+        read = (
+            [] if table is None else [one for one in table.columns if one.reader.reads_texts or one.reader.names_some]
+        )
+        return [column.name for column in read if column.name in self.items.columns]
+
+    def _texts(self, rows: Iterable[int]) -> list[list[str]]:
+        """Return the texts of items, lists of tags as one text."""
+        cells = self.items[self.text_columns].iloc[list(rows)].to_numpy(dtype=object)
+        return [
+            [cell if isinstance(cell, str) else ", ".join(map(str, cell)) for cell in row if not _is_empty(cell)]
+            for row in cells
+        ]
+
+    def _sought(self, query: Any) -> SoughtPhrases:
+        """Return the phrases of a query; none if it has no words, or the items no texts."""
+        named = [query[name] for name in self.text_columns if name in query] if isinstance(query, Mapping) else [query]
+        words = self._contents.words
+        said = ", ".join(dict.fromkeys(one for one in named if isinstance(one, str)))
+        return SoughtPhrases(said if self.text_columns else "", None if words is None else self._weigh)
+
+    def _weigh(self, word: str) -> float:
+        """Return the inverse document frequency of a word; that of the rarest for others."""
+        words = self._contents.words
+        assert words is not None  # there is a query of them
+        names = np.concatenate([self.model.fitted_.feature_names[view] for view in words.views])
+        there = words.idf[names == word]
+        return float(there.min() if len(there) else words.idf.max())
 
     def nearest(self, item: int, n: int = 10) -> pd.DataFrame:
         """Return the items that are most like an item.
@@ -457,6 +524,10 @@ class ModelFolder:
         if item >= len(self):
             raise ValueError(f"An item has a number below {len(self):,}; got {item}; the first is 0.")
         return item
+
+
+def _is_empty(cell: Any) -> bool:
+    return cell is None or (isinstance(cell, float) and np.isnan(cell))
 
 
 def _shown(X: Any, items: Any, index: pd.Index | None, n_items: int) -> pd.DataFrame:

@@ -8,6 +8,7 @@ import typer
 
 from harmonium.cli.errors import one_line_errors
 from harmonium.cli.options import AsJson, DataPath, EmbedFiles, ModelPath, OutputPath, PicturesPath, read_encoders
+from harmonium.cli.progress import working_on
 
 
 def command(
@@ -23,7 +24,7 @@ def command(
     as_json: AsJson = False,
 ) -> None:
     """Find the classes, labels, tags or words that go best with each row."""
-    with one_line_errors():
+    with one_line_errors(), working_on(data, output):
         from harmonium.cli.console import put_frames
         from harmonium.cli.data_blocks import answer_blocks, new_blocks
         from harmonium.loading import load

@@ -80,11 +80,17 @@ def command(
 ) -> None:
     """Fit a model to a table, and keep it with its items in a folder."""
     with one_line_errors(_AGAIN):
-        from harmonium.cli.run_fit import FitOptions, run_fit
-
         options = locals()
         roles = read_roles({name: options[name] for name in ROLE_OPTIONS}, role)
-        kinds = (data, output, target, task, roles, others, pictures)
-        encoders = read_encoders(embed)
-        fit = FitOptions(*kinds, model, topics, epochs, holdout, refit, seed, stream, resamples, encoders)
-        run_fit(fit, as_json, quiet)
+        from harmonium.cli.progress import Steps
+
+        steps = Steps(silent=quiet or as_json)
+        if data.exists():
+            steps(f"Reading {data.name}")  # before what takes seconds to import
+        with steps.shown():
+            from harmonium.cli.run_fit import FitOptions, run_fit
+
+            kinds = (data, output, target, task, roles, others, pictures)
+            encoders = read_encoders(embed)
+            fit = FitOptions(*kinds, model, topics, epochs, holdout, refit, seed, stream, resamples, encoders)
+            run_fit(fit, as_json, steps)

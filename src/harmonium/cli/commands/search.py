@@ -25,8 +25,10 @@ def command(
     """Find the items that go best with some words, with values of columns, or with another item."""
     with one_line_errors():
         from harmonium.cli.console import put_items
-        from harmonium.cli.item_search import search_items
+        from harmonium.cli.item_search import score_in_words, search_items
         from harmonium.model_folder import ModelFolder
 
         folder = ModelFolder.open(model, read_encoders(embed))
-        put_items(search_items(folder, words, where or [], like, n, columns), as_json)
+        items = search_items(folder, words, where or [], like, n, columns)
+        texts = folder.text_columns if columns is None and "passage" in items else []
+        put_items(items, as_json, passage_of=texts, note=score_in_words(folder, words, like))

@@ -7,14 +7,24 @@ from typing import Annotated, Any
 import typer
 
 from harmonium.cli.errors import one_line_errors
-from harmonium.cli.options import AsJson, DataPath, EmbedFiles, ModelPath, OutputPath, PicturesPath, read_encoders
-from harmonium.estimators.input import known_views
+from harmonium.cli.options import (
+    AsJson,
+    DataPath,
+    EmbedFiles,
+    KeepColumns,
+    ModelPath,
+    OutputPath,
+    PicturesPath,
+    read_encoders,
+)
+from harmonium.cli.progress import working_on
 
 
 def command(
     model: ModelPath,
     data: DataPath,
     output: OutputPath = None,
+    keep: KeepColumns = None,
     pictures: PicturesPath = None,
     with_map: Annotated[
         bool, typer.Option("--map", help="Add the places of the rows on the map of the items: map_x and map_y.")
@@ -22,12 +32,16 @@ def command(
     embed: EmbedFiles = None,
     as_json: AsJson = False,
 ) -> None:
-    """Write how much each row has of each topic: its latent coordinates."""
-    with one_line_errors():
+    """Write how much each row has of each topic: its latent coordinates.
+
+    They stand beside the identifier of the row; the number of the row, from 0, if it has none.
+    """
+    with one_line_errors(), working_on(data, output):
         import pandas as pd
 
         from harmonium.cli.console import put_frames
-        from harmonium.cli.data_blocks import answer_blocks, new_blocks
+        from harmonium.cli.data_blocks import answer_blocks, carried_by, new_blocks
+        from harmonium.estimators.input import known_views
         from harmonium.loading import load
         from harmonium.model_folder import ModelFolder
 
@@ -40,6 +54,7 @@ def command(
             table = pd.DataFrame(fitted.transform(views), columns=fitted.get_feature_names_out())
             if folder is not None:
                 table[["map_x", "map_y"]] = folder.locate(views)
-            return table
+            return carried.beside(table)
 
-        put_frames(answer_blocks(topics, new_blocks(fitted, data, pictures)), output, as_json)
+        carried = carried_by(fitted, keep)
+        put_frames(answer_blocks(topics, new_blocks(fitted, data, pictures, carried)), output, as_json)
