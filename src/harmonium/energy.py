@@ -74,6 +74,8 @@ class Energy:
                 total[rows] += values @ weights
             if row_weight is not None:
                 natural += _times_rows(total, row_weight)
+        if batch.natural_shift is not None:
+            natural = natural + batch.natural_shift
         return natural
 
     def view_natural(
