@@ -1,7 +1,7 @@
 """Missing sites and hidden units given what is observed, exactly by enumeration where that is small.
 
-Mean field, which serves larger models, is off by .2 to .8 in E[h | x] at worst where weights have a standard deviation of
-1.5. Rows that lack the same sites are solved together: the states of all hidden units are enumerated and the missing
+Mean field, which serves larger models, is off by .2 to .8 in E[h | x] at worst where weights have a standard deviation
+of 1.5. Rows that lack the same sites are solved together: the states of all hidden units are enumerated and the missing
 sites summed out analytically, or the states of the missing sites are enumerated and the hidden units summed out.
 """
 

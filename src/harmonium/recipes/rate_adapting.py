@@ -15,8 +15,9 @@ from harmonium.training import Stochastic
 def RAP(n_components: int = 50, M: int = 1, **settings: Any) -> Harmonium:
     """Make a rate adapting Poisson model (RAP): counts and binomial topics.
 
-    ``transform`` returns the latent coordinates Wᵀx, to be compared by cosine. ``canonical_signs()`` fixes the sign of
-    each topic, and ``modes()`` finds prototypes. Training is sampled CD-1 with expectations of the topics.
+    ``transform`` returns the latent coordinates Wᵀx, to be compared by cosine, and ``modes()`` finds prototypes. A fit
+    ends with topics that are aligned with the mean item, w·x̄ ≥ 0, unless rows are length-normalised. Training is
+    sampled CD-1 with expectations of the topics.
 
     Parameters
     ----------
