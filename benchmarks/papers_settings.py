@@ -40,8 +40,7 @@ from benchmarks.rivals.gm_lda import GMLDA
 from benchmarks.rivals.gm_mix import GMMix
 from benchmarks.rivals.medlda import MedLDA
 from benchmarks.rivals.prepared import RIVALS, trivial, tuned
-from harmonium import DWH, IBP, LBFGS, MMH, TWH, Bernoulli, Gaussian, HarmoniumClassifier, Hinge, iEFH, iMMH
-from harmonium.hidden import GaussianUnits
+from harmonium import DWH, LBFGS, MMH, TWH, Bernoulli, Gaussian, HarmoniumClassifier, iEFH, iMMH
 from harmonium.metrics import average_divergence, class_topic_distribution
 from harmonium.objectives import MeanFieldCD, SampledCD
 
@@ -89,16 +88,9 @@ def mmh(**parts: Any) -> Callable[..., Any]:
     """Return a maker of MMH; what is not given is as published."""
 
     def make(common: dict[str, Any], known: dict[str, Any], C: float, iterations: int) -> Any:
-        published: dict[str, Any] = {
-            "hidden": GaussianUnits(),
-            "objective": MeanFieldCD(5),
-            "head": Hinge(C, solver="alternate", linear_part=False),
-            "driver": LBFGS(max_iter=iterations),
-        }
-        ours = {"head": Hinge(C, linear_part=False)}
-        chosen = {**published, **parts}
-        settings = {key: ours.get(key) if value is OURS else value for key, value in chosen.items()}
-        return MMH(TOPICS, known, **{key: value for key, value in settings.items() if value is not None}, **common)
+        published = MMH(TOPICS, known, C=C, published=True, driver=LBFGS(max_iter=iterations), **common)
+        defaults = MMH(TOPICS, known, C=C, **common).get_params(deep=False)
+        return published.set_params(**{key: defaults[key] if value is OURS else value for key, value in parts.items()})
 
     return make
 
@@ -109,26 +101,13 @@ WITH_HEAD: dict[str, Callable[..., Any]] = {
     "– stochastic steps of all parameters at once": mmh(driver=OURS, head=OURS),
     "– sampled CD too": mmh(driver=OURS, head=OURS, objective=OURS),
     "– binary units too: `MMH()`": mmh(driver=OURS, head=OURS, objective=OURS, hidden=OURS),
-    "iMMH as published": lambda common, known, C, iterations: iMMH(
-        TRUNCATION,
-        known,
-        hidden=IBP(truncation=TRUNCATION, inference="factorised"),
-        objective=MeanFieldCD(1),
-        head=Hinge(C, linear_part=False),
-        **common,
-    ),
+    "iMMH as published": lambda common, known, C, iterations: iMMH(TRUNCATION, known, C=C, published=True, **common),
     "`iMMH()`": lambda common, known, C, iterations: iMMH(TRUNCATION, known, C=C, **common),
 }
 WITHOUT_HEAD: dict[str, Callable[..., Any]] = {
-    "DWH as published + SVM": lambda common, known: DWH(TOPICS, known, objective=MeanFieldCD(5), **common),
+    "DWH as published + SVM": lambda common, known: DWH(TOPICS, known, published=True, **common),
     "`DWH()` + SVM": lambda common, known: DWH(TOPICS, known, **common),
-    "iEFH as published + SVM": lambda common, known: iEFH(
-        TRUNCATION,
-        known,
-        hidden=IBP(truncation=TRUNCATION, inference="factorised"),
-        objective=MeanFieldCD(1),
-        **common,
-    ),
+    "iEFH as published + SVM": lambda common, known: iEFH(TRUNCATION, known, published=True, **common),
     "`iEFH()` + SVM": lambda common, known: iEFH(TRUNCATION, known, **common),
 }
 LABEL_VIEWS: dict[str, Any] = {

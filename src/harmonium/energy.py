@@ -3,7 +3,7 @@
     log p(x, h) = Σ_v [θ_v·φ(x_v) + log r_v(x_v)] + λ·h + log s(h) + Σ_v φ(x_v)ᵀ W_v h - log Z
 
 In views with row weights (`Length.row_weight`), the coupling φ(x_v)ᵀ W_v h is multiplied by that of the row's size,
-which is given.
+which is given: for each size there is a distribution over rows of any size, with a log Z of its own.
 Everything else follows from the log-partitions of the families and of the hidden layer.
 """
 
@@ -74,6 +74,8 @@ class Energy:
                 total[rows] += values @ weights
             if row_weight is not None:
                 natural += _times_rows(total, row_weight)
+        if batch.natural_shift is not None:
+            natural = natural + batch.natural_shift
         return natural
 
     def view_natural(

@@ -98,7 +98,7 @@ def test_naturals_are_the_numpy_lines(kind: type) -> None:
 @pytest.mark.parametrize("hidden", HIDDEN)
 @pytest.mark.parametrize("kind", FAMILIES)
 def test_enumeration_given_the_total(kind: type, hidden: str, size: float) -> None:
-    """Free energies sum to log Z, joints to free energies, and expectations are derivatives of log Z."""
+    """Over rows of any total, free energies sum to log Z, joints to free energies; expectations are derivatives."""
     energy, parameters = small_model(kind, hidden)
     family = energy.families["x"]
     sizes = {"x": np.array([size])}

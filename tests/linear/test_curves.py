@@ -119,11 +119,11 @@ def test_parts_add_up(name: str, request: pytest.FixtureRequest) -> None:
     rows = FRAME[TEST][:12]
     whole = scores(model.fitted_, known_views(model, rows))
     parts = score_parts(model, rows)
-    np.testing.assert_allclose(sum(parts.values()), whole, atol=1e-9)
     factor, shift = model.fitted_.head.outputs_.units()
+    np.testing.assert_allclose(sum(parts.values()), whole * factor + shift, rtol=1e-9, atol=1e-9)
     for row, why in enumerate(model.explain(rows)):
         np.testing.assert_allclose(why.scores, whole[row] * factor + shift, rtol=1e-5, atol=1e-5)
-        np.testing.assert_allclose(why.curves.sum(axis=0), parts["curves"][row] * factor, atol=1e-9)
+        np.testing.assert_allclose(why.curves.sum(axis=0), parts["curves"][row], rtol=1e-9, atol=1e-9)
         for by in ("feature", "view"):
             table = why.table(why.outputs[-1], by=by)
             split = table["through_units"] + table["inputs"] + table["curves"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from inspect import signature
 
 import numpy as np
 import pytest
@@ -57,6 +58,42 @@ def test_every_recipe_fits_encodes_and_is_saved(name: str, tmp_path) -> None:
     np.testing.assert_array_equal(again.transform(data), latent)
     if y is not None:
         np.testing.assert_array_equal(again.predict_proba(data), model.predict_proba(data))
+
+
+PUBLISHED = [name for name in recipes.__all__ if "published" in signature(getattr(recipes, name)).parameters]
+
+
+def test_all_models_of_the_papers_have_their_configuration() -> None:
+    assert set(PUBLISHED) == {"BDWH", "BEFH", "DWH", "MMH", "RAP", "TWH", "iEFH", "iMMH", "structDWH", "structMMH"}
+    for name in ("MMH", "structMMH"):
+        model = getattr(recipes, name)(4, published=True, C=0.4)
+        assert repr(model.hidden) == "GaussianUnits()" and repr(model.objective) == "MeanFieldCD(n_steps=5)"
+        assert repr(model.head) == "Hinge(C=0.4, linear_part=False, solver='alternate')"
+        assert isinstance(model.driver, LBFGS)
+    for name in ("DWH", "structDWH"):
+        assert getattr(recipes, name)(4, published=True).objective.n_steps == 5
+    assert recipes.TWH(4, task="regression", published=True).objective.n_steps == 5
+    for name in ("iEFH", "iMMH"):
+        model = getattr(recipes, name)(4, published=True)
+        assert model.hidden.inference == "factorised" and model.objective.n_steps == 1
+    for name in ("BEFH", "BDWH"):
+        prior = getattr(recipes, name)(4, published=True).driver.prior
+        assert repr(prior) == "EmpiricalBayes(begin='weights', per='input')"
+    assert recipes.RAP(4, published=True).driver.updates == 200_000
+    # what is given goes before the paper
+    assert isinstance(recipes.MMH(4, published=True, driver=Stochastic()).driver, Stochastic)
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_configurations_of_the_papers_train(name: str) -> None:
+    settings = {} if "B" in name else {"driver": LBFGS(max_iter=2) if "MMH" in name else Stochastic(max_iter=2)}
+    if name in ("BEFH", "BDWH"):
+        settings = {}
+    model = getattr(recipes, name)(4, published=True, random_state=0, **settings)
+    if settings == {}:
+        model.set_params(driver__n_chains=1, driver__n_draws=2, driver__n_warmup=2)
+    y = np.arange(80) % 3 if isinstance(model, HarmoniumClassifier) else None
+    assert np.isfinite(model.fit_transform(data_for(name), y)).all()
 
 
 def told_by(y: np.ndarray) -> dict[str, np.ndarray]:

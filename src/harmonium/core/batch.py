@@ -58,13 +58,25 @@ class ViewBatch:
 class Batch:
     """Statistics of all views for the same rows, and the targets of these rows, if there are any.
 
-    ``inputs`` are views that the linear part of a head sees, and no hidden unit.
+    Attributes
+    ----------
+    views : dict of str to ViewBatch
+        Statistics by view.
+    n_rows : int
+        Number of rows.
+    targets : Targets, optional
+        What is to be predicted.
+    inputs : dict of str to ViewBatch
+        Views that the linear part of a head sees, and no hidden unit.
+    natural_shift : ndarray of shape (rows, units), optional
+        What is to be added to the naturals of the hidden units, so that their means are exact where sites are missing.
     """
 
     views: dict[str, ViewBatch]
     n_rows: int
     targets: Targets | None = None
     inputs: dict[str, ViewBatch] = field(default_factory=dict)
+    natural_shift: np.ndarray | None = None
 
     def part(self, first: int, last: int) -> Batch:
         """Return the rows from ``first`` to ``last`` as they were read, without their targets."""

@@ -489,8 +489,8 @@ class Harmonium(
     def transform(self, X: Any, return_std: bool = False) -> Any:
         """Return the latent representation of each row.
 
-        It takes one product if nothing is missing; what is missing is inferred by mean field. Rows that lack every view
-        get what the model expects of any row, with a notice.
+        It takes one product if nothing is missing; what is missing is summed out where that is small, and else
+        inferred by mean field. Rows that lack every view get what the model expects of any row, with a notice.
 
         Parameters
         ----------

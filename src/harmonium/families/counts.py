@@ -123,8 +123,8 @@ class Counts(Family):
 
     Notes
     -----
-    Totals of length-normalised rows are given, as those of `ReplicatedSoftmax` are, so the model stays an exponential
-    family.
+    The total of a length-normalised row scales its couplings, like a covariate. It is not conditioned on, as it is in
+    `ReplicatedSoftmax`: for each total the model is an exponential family over rows of any total.
     """
 
     role = "family"  # named here, as this is no family by itself

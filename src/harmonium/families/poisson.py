@@ -24,8 +24,9 @@ class Poisson(Counts):
     ----------
     length_normalize : bool or "auto", default="auto"
         Whether rows of different totals (texts of different lengths) are brought to one scale: the coupling of a row
-        with the hidden units is multiplied by √(mean total / total of the row), at most 4. Totals are then given and
-        not modelled, and densities of rows with different totals belong to different distributions. "auto" levels rows
+        with the hidden units is multiplied by √(mean total / total of the row), at most 4. The total of
+        a row is then a covariate of its distribution, which sums to 1 over all rows and not over those of this total;
+        densities of rows with different totals belong to different distributions. "auto" levels rows
         in models whose head sees the hidden means (not `LabelView`) or whose units only raise features, if the view has
         at least 20 columns and at most half of its cells are above zero.
 

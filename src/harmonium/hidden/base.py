@@ -38,6 +38,8 @@ class HiddenLayer(Part):
     linear_mean : bool
         Whether means are linear in the natural parameters, by a symmetric matrix, so that the average over draws of the
         weights is the mean at their average.
+    has_free_signs : bool
+        Whether units may be counted from their other end, by which p(x) stays as it is.
 
     See Also
     --------
@@ -57,6 +59,7 @@ class HiddenLayer(Part):
     suffix = "Units"
     settings: ClassVar[Mapping[str, Setting]] = {"n_units": NUMBER_OF_UNITS}
     linear_mean: bool = False
+    has_free_signs: bool = False
     n_units_: int
 
     def __init__(self, n_units: int | None = None) -> None:

@@ -1,1 +1,1 @@
-"""Inference: mean field, Gibbs, perfect, exact, annealing, naive Monte Carlo, pseudo-likelihood, modes, symmetry."""
+"""Inference: mean field, missing sites, Gibbs, exact, annealing, naive Monte Carlo, pseudo-likelihood, modes, signs."""

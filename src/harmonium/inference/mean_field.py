@@ -35,12 +35,8 @@ def fill_missing(
     """
     if not batch.has_missing:
         return batch
-    incomplete = np.zeros(batch.n_rows, dtype=bool)
-    for view in batch.views.values():
-        if view.missing is not None:
-            incomplete |= view.missing.any(axis=1)
-    rows = np.flatnonzero(incomplete)
-    part = _take(batch, rows)
+    rows = incomplete_rows(batch)
+    part = taken(batch, rows)
     observed_natural = energy.hidden_natural(parameters, part)
     layer = energy.layer(parameters)
     # rows that lack something of each view, as others cost nothing; all if the layer is to solve for them at once
@@ -49,7 +45,7 @@ def fill_missing(
         for name, view in part.views.items()
         if view.missing is not None and view.missing.any()
     }
-    lacked = {name: _take(part, own).views[name] for name, own in lacking.items()}
+    lacked = {name: taken(part, own).views[name] for name, own in lacking.items()}
     masks = {
         name: energy.families[name].codec.spread(view.missing)
         for name, view in lacked.items()
@@ -135,14 +131,28 @@ def _fill_term(
     return total - ((natural - parameters[bias_of(name)]) * fill).sum(axis=1, dtype=np.float64)
 
 
-def _take(batch: Batch, rows: np.ndarray) -> Batch:
-    """Return some rows of a batch that is not yet filled in."""
+def incomplete_rows(batch: Batch) -> np.ndarray:
+    """Return the numbers of the rows that lack something."""
+    incomplete = np.zeros(batch.n_rows, dtype=bool)
+    for view in batch.views.values():
+        if view.missing is not None:
+            incomplete |= view.missing.any(axis=1)
+    return np.flatnonzero(incomplete)
+
+
+def taken(batch: Batch, rows: np.ndarray) -> Batch:
+    """Return the views of some rows of a batch, with what was filled in."""
     views = {}
     for name, view in batch.views.items():
+        fill = None
+        if view.fill is not None:
+            place = np.flatnonzero(np.isin(rows, view.fill[0]))
+            fill = place, view.fill[1][np.searchsorted(view.fill[0], rows[place])]
         views[name] = ViewBatch(
             take_rows(view.statistic, rows),
             None if view.size is None else view.size[rows],
             None if view.missing is None else view.missing[rows],
+            fill,
         )
     return Batch(views, len(rows))
 

@@ -40,9 +40,14 @@ def canonical_signs(
             "turning a unit over adds to the bias would differ from row to row; fit the model with "
             "length_normalize=False."
         )
-    aligned = sum(reference[name] @ parameters[weights_of(name)] for name in energy.families)
-    turned = np.asarray(aligned) < 0
+    turned = unaligned(energy, parameters, reference)
     return turn_over(energy, parameters, turned), turned
+
+
+def unaligned(energy: Energy, parameters: Parameters, reference: dict[str, np.ndarray]) -> np.ndarray:
+    """Return which units the mean item lowers: those of w_j·x̄ < 0."""
+    aligned = sum(reference[name] @ parameters[weights_of(name)] for name in energy.families)
+    return np.asarray(aligned) < 0
 
 
 def turn_over(energy: Energy, parameters: Parameters, turned: np.ndarray) -> Parameters:

@@ -14,6 +14,7 @@ from harmonium.families.protocol.scale import scale_factors, with_view_scale
 from harmonium.heads import Head
 from harmonium.hidden.selection import Selection, SelectionContext
 from harmonium.inference.mean_field import fill_missing
+from harmonium.inference.missing import infer_missing
 from harmonium.inference.symmetry import is_length_normalized
 from harmonium.objectives.guide import Guide, GuidedSelection
 from harmonium.objectives.statistics import Statistics, Term
@@ -76,7 +77,7 @@ class Problem:
 
     def complete_to_predict(self, parameters: Parameters, batch: Batch) -> Batch:
         """Return the batch with its missing part inferred as it is by a fitted model."""
-        return fill_missing(self.energy, parameters, batch, self.reference)
+        return infer_missing(self.energy, parameters, batch, self.reference)
 
     def data_term(
         self, parameters: Parameters, batch: Batch, into: Statistics, with_loss: bool = False

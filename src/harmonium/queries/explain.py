@@ -90,6 +90,8 @@ def _explained(model: FittedModel, batch: Batch, labels: list[str], origins: dic
     )
     statistics = {name: _statistic(view) for name, view in batch.views.items()}
     moves = {name: _natural_moves(model, name, view, statistics[name]) for name, view in batch.views.items()}
+    if batch.natural_shift is not None:
+        _add_to_missing(model, batch, moves)
     natural = before + np.sum([part.sum(axis=0) for part in moves.values()], axis=0)
     parts = []
     for name in batch.views:
@@ -136,6 +138,19 @@ def _natural_moves(model: FittedModel, name: str, view: ViewBatch, statistic: np
     weight = 1.0 if row_weight is None else float(row_weight[0])
     difference = weight * statistic - model.reference[name].astype(np.float64)
     return np.asarray(difference[:, None] * model.parameters[weights_of(name)].astype(np.float64))
+
+
+def _add_to_missing(model: FittedModel, batch: Batch, moves: dict[str, np.ndarray]) -> None:
+    """Give what missing sites do to the naturals of one row beyond their expectations to them, in equal parts."""
+    assert batch.natural_shift is not None
+    lacking = {
+        name: model.families[name].codec.spread(view.missing)[0]
+        for name, view in batch.views.items()
+        if view.missing is not None
+    }
+    share = batch.natural_shift[0] / max(1, sum(mask.sum() for mask in lacking.values()))
+    for name, mask in lacking.items():
+        moves[name][mask] += share
 
 
 def _origins(model: FittedModel) -> dict[str, np.ndarray]:

@@ -37,10 +37,16 @@ def scores(model: FittedModel, views: Views) -> np.ndarray:
 def score_parts(model: FittedModel, views: Views) -> dict[str, np.ndarray]:
     """Return what the scores of each row are the sum of, in float64.
 
-    They are "topics"; if the head has one, "bias"; and the name of each view that adds to the scores directly.
+    They are "topics"; if there is one, "bias"; and the name of each view that adds to the scores directly. Those of
+    numbers are in the units of y, or of its logarithm where that is learned.
     """
+    assert model.head is not None
     found = [_parts_of_batch(model, batch) for _, batch in completed_blocks(model, views)]
-    return {name: np.concatenate([part[name] for part in found]).astype(np.float64, copy=False) for name in found[0]}
+    factor, shift = model.head.outputs_.units()
+    parts = {name: np.concatenate([part[name] for part in found]) * np.float64(factor) for name in found[0]}
+    if np.any(shift):
+        parts["bias"] = parts.get("bias", np.zeros(())) + np.broadcast_to(shift, parts["topics"].shape)
+    return parts
 
 
 def _parts_of_batch(model: FittedModel, batch: Batch) -> dict[str, np.ndarray]:

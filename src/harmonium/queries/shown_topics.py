@@ -87,7 +87,7 @@ def _block_shares(model: FittedModel, batch: Batch, parts: list[UnitPart]) -> np
         weights = np.maximum(model.parameters[weights_of(name)][:, units], 0)
         own = np.stack([part.has(model.feature_names.get(name, [""] * len(weights))) for part in parts], axis=1)
         masked[weights_of(name)] = np.ascontiguousarray(np.concatenate([weights * own, weights], axis=1))
-    found = model.energy.hidden_natural(masked, batch, with_bias=False)
+    found = model.energy.hidden_natural(masked, replace(batch, natural_shift=None), with_bias=False)
     mine, whole = np.maximum(found[:, : len(parts)], 0), found[:, len(parts) :]
     rest = np.array([part.only is None for part in parts], dtype=np.float32)
     return np.where(whole > 0, np.minimum(mine / np.where(whole > 0, whole, 1), 1), rest)

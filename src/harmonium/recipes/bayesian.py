@@ -10,7 +10,7 @@ from harmonium.hidden import HiddenLayer
 from harmonium.recipes._assembly import with_langevin
 from harmonium.recipes.classic import EFH
 from harmonium.recipes.multiview import DWH
-from harmonium.training import Prior
+from harmonium.training import EmpiricalBayes, Prior
 
 
 def BEFH(
@@ -19,6 +19,7 @@ def BEFH(
     *,
     prior: Prior | None = None,
     hidden: HiddenLayer | None = None,
+    published: bool = False,
     **settings: Any,
 ) -> Harmonium:
     """Make a Bayesian exponential family harmonium (BEFH).
@@ -36,10 +37,12 @@ def BEFH(
         Family of the view. By default it is inferred from the data.
     prior : Prior, optional
         Prior of the weights. The default is that of `Langevin`, ``EmpiricalBayes(centred=True)``, whose scale is
-        learned in the warm-up. The paper has ``EmpiricalBayes(per="input", begin="weights")``, which trusts a few items
-        too much (``benchmarks/bayes_recovery``).
+        learned in the warm-up.
     hidden : HiddenLayer, optional
         Hidden layer. The default is `GaussianUnits()`.
+    published : bool, default=False
+        Whether to take the paper's configuration: ``prior=EmpiricalBayes(per="input", begin="weights")``,
+        which trusts a few items too much (``benchmarks/bayes_recovery``).
     **settings : object
         Other parameters of `Harmonium`.
 
@@ -57,7 +60,7 @@ def BEFH(
     >>> BEFH(20).driver
     Langevin()
     """
-    return EFH(n_components, family, hidden=hidden, **with_langevin(prior, settings))
+    return EFH(n_components, family, hidden=hidden, **with_langevin(_prior(prior, published), settings))
 
 
 def BDWH(
@@ -65,6 +68,7 @@ def BDWH(
     families: dict[str, Family] | None = None,
     *,
     prior: Prior | dict[str, Prior] | None = None,
+    published: bool = False,
     **settings: Any,
 ) -> Harmonium:
     """Make a Bayesian dual-wing harmonium (BDWH).
@@ -80,6 +84,9 @@ def BDWH(
     prior : Prior, or dict of str to Prior, optional
         Prior of the weights, of all views or by view. The default is that of `Langevin`,
         ``EmpiricalBayes(centred=True)``, whose scale is learned in the warm-up.
+    published : bool, default=False
+        Whether to take the paper's configuration: ``prior=EmpiricalBayes(per="input", begin="weights")``,
+        which trusts a few items too much (``benchmarks/bayes_recovery``).
     **settings : object
         Other parameters of `Harmonium`.
 
@@ -98,4 +105,9 @@ def BDWH(
     >>> BDWH(20, prior=GaussianPrior(scale=0.1)).driver
     Langevin(prior=GaussianPrior(scale=0.1))
     """
-    return DWH(n_components, families, **with_langevin(prior, settings))
+    return DWH(n_components, families, **with_langevin(_prior(prior, published), settings))
+
+
+def _prior(prior: Prior | dict[str, Prior] | None, published: bool) -> Prior | dict[str, Prior] | None:
+    """Return the prior that is given, or else that of the paper if it is asked for."""
+    return EmpiricalBayes(per="input", begin="weights") if published and prior is None else prior

@@ -47,9 +47,10 @@ def RBM(n_components: int = 50, *, persistent: bool = False, **settings: Any) ->
 def EFH(
     n_components: int = 50, family: Family | None = None, hidden: HiddenLayer | None = None, **settings: Any
 ) -> Harmonium:
-    """Make an exponential family harmonium (EFH): one view of any family.
+    """Make an exponential family harmonium (EFH): one view.
 
-    It is trained with sampled contrastive divergence.
+    It is trained with sampled contrastive divergence. Its Gaussian units suit all families but `Poisson`,
+    `NegativeBinomial` and `Beta`, with which they have no finite Z.
 
     Parameters
     ----------

@@ -8,7 +8,7 @@ from harmonium.estimators import Harmonium, HarmoniumClassifier, HarmoniumRegres
 from harmonium.families import Family
 from harmonium.heads.linear import USUAL_C
 from harmonium.hidden import IBP
-from harmonium.objectives import SampledCD
+from harmonium.objectives import MeanFieldCD, SampledCD
 from harmonium.recipes._assembly import Task, assemble
 from harmonium.recipes.multiview import MMH
 
@@ -19,13 +19,13 @@ def iEFH(
     *,
     kind: Literal["binary", "real"] = "binary",
     alpha: float | Literal["learn"] = 2.0,
+    published: bool = False,
     **settings: Any,
 ) -> Harmonium:
     """Make an infinite exponential family harmonium (iEFH), which infers its units.
 
-    It takes one or more views. The paper learns by mean-field contrastive divergence; pass
-    ``objective=MeanFieldCD()`` for that, and ``hidden=IBP(inference="factorised")`` for its inference of spike and
-    slab.
+    It takes one or more views. The paper learns by mean-field contrastive divergence, and infers spike and
+    slab apart from each other.
 
     Parameters
     ----------
@@ -37,6 +37,9 @@ def iEFH(
         Value of a unit for an item that has it: 1, or a real number.
     alpha : float or "learn", default=2.0
         Number of units that an item is expected to have a priori; see `IBP`.
+    published : bool, default=False
+        Whether to take the paper's configuration: ``IBP(inference="factorised")`` and
+        ``objective=MeanFieldCD(1)``. Units are born and judged as by default; the paper's prior alone selects none.
     **settings : object
         Other parameters of `Harmonium`.
 
@@ -54,7 +57,7 @@ def iEFH(
     >>> iEFH(50, kind="real").hidden
     IBP(kind='real', truncation=50)
     """
-    return assemble(Harmonium, families, {"hidden": IBP(alpha, truncation, kind), "objective": SampledCD()}, settings)
+    return assemble(Harmonium, families, _parts(alpha, truncation, kind, published), settings)
 
 
 def iMMH(
@@ -65,6 +68,7 @@ def iMMH(
     C: float = USUAL_C,
     kind: Literal["binary", "real"] = "binary",
     alpha: float | Literal["learn"] = 2.0,
+    published: bool = False,
     **settings: Any,
 ) -> HarmoniumClassifier | HarmoniumRegressor:
     """Make an infinite max-margin harmonium (iMMH), which infers its units.
@@ -87,6 +91,9 @@ def iMMH(
         Value of a unit for an item that has it: 1, or a real number.
     alpha : float or "learn", default=2.0
         Number of units that an item is expected to have a priori; see `IBP`.
+    published : bool, default=False
+        Whether to take the paper's configuration: ``IBP(inference="factorised")`` and
+        ``objective=MeanFieldCD(1)``. Units are born and judged as by default; the paper's prior alone selects none.
     **settings : object
         Other parameters of `HarmoniumClassifier` or `HarmoniumRegressor`.
 
@@ -104,4 +111,13 @@ def iMMH(
     >>> iMMH(50, C=1.0).hidden
     IBP(truncation=50)
     """
-    return MMH(families=families, task=task, C=C, **{"hidden": IBP(alpha, truncation, kind), **settings})
+    return MMH(families=families, task=task, C=C, **_parts(alpha, truncation, kind, published) | settings)
+
+
+def _parts(
+    alpha: float | Literal["learn"], truncation: int, kind: Literal["binary", "real"], published: bool
+) -> dict[str, Any]:
+    """Return layer and objective: ours, or those of the paper."""
+    if published:
+        return {"hidden": IBP(alpha, truncation, kind, inference="factorised"), "objective": MeanFieldCD(1)}
+    return {"hidden": IBP(alpha, truncation, kind), "objective": SampledCD()}

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from harmonium.estimators import Harmonium, HarmoniumClassifier, HarmoniumRegressor
 from harmonium.families import Chain, Family
-from harmonium.heads import EpsilonInsensitive, Head, Hinge, LabelView
+from harmonium.heads import EpsilonInsensitive, Hinge, LabelView
 from harmonium.heads.linear import USUAL_C
 from harmonium.hidden import BernoulliUnits, GaussianUnits
 from harmonium.objectives import MeanFieldCD, SampledCD
 from harmonium.recipes._assembly import Task, assemble, estimator_for
+from harmonium.training import LBFGS
 
 
-def DWH(n_components: int = 50, families: dict[str, Family] | None = None, **settings: Any) -> Harmonium:
+def DWH(
+    n_components: int = 50, families: dict[str, Family] | None = None, *, published: bool = False, **settings: Any
+) -> Harmonium:
     """Make a dual-wing harmonium (DWH): a binary and a real-valued view.
 
-    Units are Gaussian, and training uses sampled contrastive divergence. The papers train with `MeanFieldCD`, which can
-    be passed as ``objective``; between two Gaussian layers, however, means alone do not hold the weights back, and they
-    grow to the edge of what can be normalised.
+    Units are Gaussian, and training uses sampled contrastive divergence. The papers train with five
+    mean-field steps (``published=True``); between two Gaussian layers, however, means alone do not hold the weights
+    back, and they grow to the edge of what can be normalised.
 
     Parameters
     ----------
@@ -27,6 +30,8 @@ def DWH(n_components: int = 50, families: dict[str, Family] | None = None, **set
     families : dict of str to Family, optional
         Families of the views by name, such as ``{"tags": Bernoulli(), "colour": Gaussian()}``. By default they are
         inferred from the data: Bernoulli for binary and Gaussian for real-valued views.
+    published : bool, default=False
+        Whether to take the paper's configuration: ``objective=MeanFieldCD(5)``.
     **settings : object
         Other parameters of `Harmonium`.
 
@@ -46,7 +51,8 @@ def DWH(n_components: int = 50, families: dict[str, Family] | None = None, **set
     >>> DWH(20, {"tags": Bernoulli(), "colour": Gaussian()}).views
     {'tags': Bernoulli(), 'colour': Gaussian()}
     """
-    parts = {"n_components": n_components, "hidden": GaussianUnits(), "objective": SampledCD()}
+    objective = MeanFieldCD(5) if published else SampledCD()
+    parts = {"n_components": n_components, "hidden": GaussianUnits(), "objective": objective}
     return assemble(Harmonium, families, parts, settings)
 
 
@@ -55,6 +61,7 @@ def TWH(
     families: dict[str, Family] | None = None,
     *,
     task: Task = "classification",
+    published: bool = False,
     **settings: Any,
 ) -> HarmoniumClassifier | HarmoniumRegressor:
     """Make a tri-wing harmonium (TWH), in which the label is one more view.
@@ -71,6 +78,9 @@ def TWH(
         Families of the views by name. By default they are inferred from the data.
     task : {"classification", "regression"}, default="classification"
         Whether y holds classes or numbers: the label is categorical or Gaussian.
+    published : bool, default=False
+        Whether to take the paper's configuration: ``objective=MeanFieldCD(5)`` for numbers
+        too.
     **settings : object
         Other parameters of `HarmoniumClassifier` or `HarmoniumRegressor`.
 
@@ -89,7 +99,7 @@ def TWH(
     >>> TWH(20).head
     LabelView()
     """
-    objective = MeanFieldCD(5) if task == "classification" else SampledCD()
+    objective = MeanFieldCD(5) if published or task == "classification" else SampledCD()
     parts = {"hidden": GaussianUnits(), "objective": objective, "head": LabelView()}
     return assemble(estimator_for(task), families, {"n_components": n_components, **parts}, settings)
 
@@ -100,14 +110,14 @@ def MMH(
     *,
     task: Task = "classification",
     C: float = USUAL_C,
+    published: bool = False,
     **settings: Any,
 ) -> HarmoniumClassifier | HarmoniumRegressor:
     """Make a max-margin harmonium (MMH), whose topics are trained to predict.
 
     It has one or more views, and a hinge or ε-insensitive head. The paper has Gaussian units, mean-field contrastive
-    divergence and an SVM solved in turn with L-BFGS steps; pass ``hidden=GaussianUnits()``,
-    ``objective=MeanFieldCD(5)``, ``head=Hinge(solver="alternate")`` and ``driver=LBFGS()`` for that. The defaults here
-    are binary units and joint stochastic steps with sampled CD. As in the paper, all that is predicted goes through the
+    divergence and an SVM solved in turn with L-BFGS steps (``published=True``). The defaults here are binary units and
+    joint stochastic steps with sampled CD. As in the paper, all that is predicted goes through the
     topics: there is no linear part.
 
     Parameters
@@ -120,6 +130,9 @@ def MMH(
         Whether y holds classes or numbers.
     C : float, default=1.6
         Weight of the prediction loss; see `harmonium.heads.Hinge`.
+    published : bool, default=False
+        Whether to take the paper's configuration: ``hidden=GaussianUnits()``,
+        ``objective=MeanFieldCD(5)``, a head with ``solver="alternate"`` and ``driver=LBFGS()``.
     **settings : object
         Other parameters of `HarmoniumClassifier` or `HarmoniumRegressor`.
 
@@ -139,16 +152,22 @@ def MMH(
     >>> MMH(20, task="regression").head
     EpsilonInsensitive(C=1.6, linear_part=False)
     """
-    head: Head = Hinge(C, linear_part=False) if task == "classification" else EpsilonInsensitive(C, linear_part=False)
-    parts = {"n_components": n_components, "hidden": BernoulliUnits(), "objective": SampledCD(), "head": head}
+    solver: Literal["joint", "alternate"] = "alternate" if published else "joint"
+    make = Hinge if task == "classification" else EpsilonInsensitive
+    parts: dict[str, Any] = {"hidden": BernoulliUnits(), "objective": SampledCD()}
+    if published:
+        parts = {"hidden": GaussianUnits(), "objective": MeanFieldCD(5), "driver": LBFGS()}
+    parts |= {"n_components": n_components, "head": make(C, solver=solver, linear_part=False)}
     return assemble(estimator_for(task), families, parts, settings)
 
 
-def structDWH(n_components: int = 50, families: dict[str, Family] | None = None, **settings: Any) -> Harmonium:
+def structDWH(
+    n_components: int = 50, families: dict[str, Family] | None = None, *, published: bool = False, **settings: Any
+) -> Harmonium:
     """Make a structured harmonium (structDWH) of sequences, such as paragraphs.
 
-    Each word is a Markov chain over the paragraphs, and topics shift its links. The paper trains with `MeanFieldCD`,
-    which can be passed as ``objective``.
+    Each word is a Markov chain over the paragraphs, and topics shift its links. The paper trains with five
+    mean-field steps.
 
     Parameters
     ----------
@@ -156,6 +175,8 @@ def structDWH(n_components: int = 50, families: dict[str, Family] | None = None,
         Number of units.
     families : dict of str to Family, optional
         Families of the views by name, if there are others besides the sequences. By default X is `Sequences`.
+    published : bool, default=False
+        Whether to take the paper's configuration: ``objective=MeanFieldCD(5)``.
     **settings : object
         Other parameters of `Harmonium`.
 
@@ -174,7 +195,7 @@ def structDWH(n_components: int = 50, families: dict[str, Family] | None = None,
     >>> structDWH(20).views
     Chain()
     """
-    return DWH(n_components, **{"views": Chain() if families is None else families, **settings})
+    return DWH(n_components, published=published, **{"views": Chain() if families is None else families, **settings})
 
 
 def structMMH(
@@ -183,12 +204,13 @@ def structMMH(
     *,
     task: Task = "classification",
     C: float = USUAL_C,
+    published: bool = False,
     **settings: Any,
 ) -> HarmoniumClassifier | HarmoniumRegressor:
     """Make a structured max-margin harmonium (structMMH): `MMH` on sequences.
 
-    Each word is a Markov chain over the paragraphs. The paper has Gaussian units and mean-field contrastive divergence;
-    pass ``hidden=GaussianUnits()`` and ``objective=MeanFieldCD(5)`` for that. The defaults here are those of `MMH`.
+    Each word is a Markov chain over the paragraphs. The defaults, and the paper's configuration, are those
+    of `MMH`.
 
     Parameters
     ----------
@@ -200,6 +222,9 @@ def structMMH(
         Whether y holds classes or numbers.
     C : float, default=1.6
         Weight of the prediction loss; see `harmonium.heads.Hinge`.
+    published : bool, default=False
+        Whether to take the paper's configuration: ``hidden=GaussianUnits()``,
+        ``objective=MeanFieldCD(5)``, a head with ``solver="alternate"`` and ``driver=LBFGS()``.
     **settings : object
         Other parameters of `HarmoniumClassifier` or `HarmoniumRegressor`.
 
@@ -217,4 +242,5 @@ def structMMH(
     >>> structMMH(20, C=1.0).views
     Chain()
     """
-    return MMH(n_components, task=task, C=C, **{"views": Chain() if families is None else families, **settings})
+    views = Chain() if families is None else families
+    return MMH(n_components, task=task, C=C, published=published, **{"views": views, **settings})

@@ -9,14 +9,15 @@ from harmonium.families import Poisson
 from harmonium.hidden import BinomialUnits
 from harmonium.objectives import SampledCD
 from harmonium.recipes._assembly import assemble
-from harmonium.training import Stochastic
+from harmonium.training import Momentum, Stochastic
 
 
-def RAP(n_components: int = 50, M: int = 1, **settings: Any) -> Harmonium:
+def RAP(n_components: int = 50, M: int = 1, *, published: bool = False, **settings: Any) -> Harmonium:
     """Make a rate adapting Poisson model (RAP): counts and binomial topics.
 
-    ``transform`` returns the latent coordinates Wᵀx, to be compared by cosine. ``canonical_signs()`` fixes the sign of
-    each topic, and ``modes()`` finds prototypes. Training is sampled CD-1 with expectations of the topics.
+    ``transform`` returns the latent coordinates Wᵀx, to be compared by cosine, and ``modes()`` finds prototypes. A fit
+    ends with topics that are aligned with the mean item, w·x̄ ≥ 0, unless rows are length-normalised. Training is
+    sampled CD-1 with expectations of the topics.
 
     Parameters
     ----------
@@ -24,6 +25,9 @@ def RAP(n_components: int = 50, M: int = 1, **settings: Any) -> Harmonium:
         Number of topics.
     M : int, default=1
         Number of trials of a topic.
+    published : bool, default=False
+        Whether to take the paper's configuration: counts of rows as they are, and 200,000 small steps
+        with momentum on batches of 100, in at most 300 epochs. The paper has no number for the step; it is 0.0001.
     **settings : object
         Other parameters of `Harmonium`.
 
@@ -47,6 +51,11 @@ def RAP(n_components: int = 50, M: int = 1, **settings: Any) -> Harmonium:
     >>> RAP(20, M=5).hidden
     BinomialUnits(M=5)
     """
-    driver = Stochastic(learning_rate=0.01, weight_decay=0.5)
+    family, driver = Poisson(), Stochastic(learning_rate=0.01, weight_decay=0.5)
+    if published:
+        family = Poisson(length_normalize=False)
+        driver = Stochastic(
+            learning_rate=1e-4, optimizer=Momentum(), schedule="constant", weight_decay=0.0, updates=200_000
+        )
     parts = {"hidden": BinomialUnits(M), "objective": SampledCD(), "driver": driver, "output": "coordinates"}
-    return assemble(Harmonium, Poisson(), {"n_components": n_components, **parts}, settings)
+    return assemble(Harmonium, family, {"n_components": n_components, **parts}, settings)

@@ -13,7 +13,7 @@ from harmonium.objectives.problem import Problem
 from harmonium.storage import serializable
 from harmonium.training.drivers.monitor import marginal_nll
 from harmonium.training.drivers.run import Run
-from harmonium.training.finalize.canonical import canonical
+from harmonium.training.finalize.canonical import canonical, with_signs
 from harmonium.training.finalize.relevance import feature_relevance
 from harmonium.training.growth.grow import grow
 from harmonium.training.growth.new_units import with_units
@@ -175,6 +175,7 @@ def _finished(trained: Trained, data: Data, requested: HiddenLayer, plan: Plan, 
     moved = canonical(problem, training.result, data) if training.posterior is None else None
     if moved is not None:
         problem, training = moved[0], training.with_parameters(moved[1])
+    training = with_signs(problem, training)
     if idle := training.log.idle_units:
         remarks.append(
             f"{idle} of {problem.energy.hidden.n_units_} hidden units are the same for all training rows; use a lower "

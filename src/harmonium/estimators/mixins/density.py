@@ -25,8 +25,9 @@ class Density:
     def score_samples(self, X: Any) -> np.ndarray:
         """Return the unnormalised log-density of each row: minus its free energy.
 
-        Subtract ``log_partition().value`` for log p(x). For incomplete rows it is a lower bound of the log-density of
-        what is observed: of log Z, hence of log p = 0, for rows of which nothing is. Rows of `ReplicatedSoftmax` views
+        Subtract ``log_partition().value`` for log p(x). For incomplete rows it is the log-density of what is
+        observed, or a lower bound of it where that is too much to sum: of log Z, hence of log p = 0, for rows of which
+        nothing is observed. Rows of `ReplicatedSoftmax` views
         and of length-normalised ones can only be compared with rows of the same total, and rows of `Chain` views with
         rows of the same length, each of which has a partition function of its own (``log_partition(sizes=...)``).
 

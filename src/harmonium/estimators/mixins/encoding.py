@@ -97,7 +97,7 @@ class Encoding:
         X : dict, list or Views
             Other views of the items; for a model fitted on a table, a data frame with other columns.
         n_iterations : int, default=10
-            Number of mean-field steps.
+            Number of mean-field steps, where what is missing cannot be summed out exactly.
         interval : float, optional
             Probability of central intervals to return beside the expected values, such as 0.9.
         of : {"value", "mean"}, default="value"

@@ -15,7 +15,7 @@ _LARGEST_WEIGHT = 4.0
 
 
 class Length:
-    """Sizes of rows, on which densities are conditioned; by default there are none.
+    """Sizes of rows, which densities take as given; by default there are none.
 
     Examples
     --------

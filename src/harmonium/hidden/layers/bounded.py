@@ -55,6 +55,11 @@ class BoundedUnits(HiddenLayer):
         return 0.0 if self.weights == "nonnegative" else -np.inf
 
     @property
+    def has_free_signs(self) -> bool:  # type: ignore[override]
+        """Whether units may be counted from their other end: if weights are signed, and no activity is given."""
+        return self.weights == "signed" and self.activity is None
+
+    @property
     def selection(self) -> SelectionRule:
         """Rule that holds the units to their activity, if there is one."""
         return SelectionRule(self) if self.activity is None else ActivityRule(self, self.activity)

@@ -51,8 +51,9 @@ class Spectral(Driver):
         permuted. "root" keeps as many as the root of the number of rows in their place, for a space to cluster in.
     shrinkage : float or "auto", default="auto"
         How far factors are drawn to zero: the variance, in units of the conditional variance of a feature, that chance
-        gives to a direction. "auto" takes the average over the directions that are left out; with 1 the model is that
-        of the largest likelihood for complete, balanced views.
+        gives to a direction. "auto" takes the average over the directions that are left out; with 1, the least, the
+        model is that of the largest likelihood for complete, balanced views. Below, the covariance of the data that the
+        model implies, D + A Aᵀ / q, would exceed that of the data.
     max_iter : int, default=50
         Largest number of sweeps. Data without gaps take one.
     tol : float, default=0.01
@@ -92,7 +93,7 @@ class Spectral(Driver):
 
     settings = {
         "selects": Choice((True, False, "root"), remedy="True is usual"),
-        "shrinkage": Number(remedy="'auto' is usual", also=("auto",)),
+        "shrinkage": Number(lower=1.0, inclusive=True, remedy="'auto' is usual", also=("auto",)),
         "max_iter": Whole(remedy="50 is usual"),
         "tol": Number(inclusive=True, remedy="0.01 is usual"),
     }

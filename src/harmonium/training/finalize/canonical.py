@@ -1,4 +1,4 @@
-"""Canonical coordinates of hidden units that may be rotated: those that the layer finds easiest to read."""
+"""Canonical forms of fitted models: coordinates of units that may be rotated, signs of those that may be turned."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ import numpy as np
 
 from harmonium.core.parameters import Parameters, weights_of
 from harmonium.energy import Energy
-from harmonium.inference.symmetry import in_coordinates, is_length_normalized
+from harmonium.inference.symmetry import in_coordinates, is_length_normalized, turn_over, unaligned
 from harmonium.objectives.problem import Problem
 from harmonium.training.balance import balanced_scales, standard_scales
 from harmonium.training.growth.prune import use_of_units
+from harmonium.training.state import Training
 from harmonium.views.data import Data
 
 # Directions in which expectations vary by less than this, or than this share of the largest, are rounding errors.
@@ -50,3 +51,16 @@ def canonical(problem: Problem, parameters: Parameters, data: Data) -> tuple[Pro
     moved = in_coordinates(problem.energy, parameters, matrix, shift)
     smaller = Energy(problem.energy.families, layer.restore(matrix.shape[1]))
     return replace(problem, energy=smaller), moved
+
+
+def with_signs(problem: Problem, training: Training) -> Training:
+    """Return the training with topics aligned with the mean item, w_j·x̄ ≥ 0, where their signs are free.
+
+    They are free in binary and binomial topics of signed weights and no given activity, where rows weigh alike.
+    """
+    energy, topics = problem.energy, problem.energy.hidden.groups.parts[0]
+    if not topics[1].has_free_signs or is_length_normalized(energy) or training.posterior is not None:
+        return training
+    turned = np.zeros(energy.hidden.n_units_, dtype=bool)
+    turned[topics[0]] = unaligned(energy, training.result, problem.reference)[topics[0]]
+    return training.with_parameters(turn_over(energy, training.result, turned)) if turned.any() else training
