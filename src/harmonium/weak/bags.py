@@ -111,7 +111,8 @@ class Bags:
         Parameters
         ----------
         frame : data frame
-            A row for each candidate. All columns but ``bag`` and ``label`` are features. Rows of a bag need not stand together.
+            A row for each candidate. All columns but ``bag`` and ``label`` are features. Rows of a bag need not stand
+            together.
         bag : str
             The column that tells which bag a row is of.
         label : str or None, default=None
