@@ -32,6 +32,8 @@ def make_family(name: str) -> Family:
     elif name == "Beta":
         location, scale = np.array([-1.0, -0.5, -0.3, -1.4]), np.array([0.8, 1.2, 0.6, 1.5])
         constants = {"location": location, "scale": scale, "deviation": np.array([0.2, 0.3])}
+    elif name == "Ising":
+        return family.restore(5, {"edges": np.array([[0, 1], [1, 2]])})
     return family.restore(4 if name in ("Chain", "Beta") else 3, constants)
 
 

@@ -15,6 +15,7 @@ from harmonium.families.binomial import Binomial
 from harmonium.families.categorical import Categorical
 from harmonium.families.chain import Chain
 from harmonium.families.gaussian import Gaussian
+from harmonium.families.ising import Ising, grid_edges, learn_edges
 from harmonium.families.negative_binomial import NegativeBinomial
 from harmonium.families.poisson import Poisson
 from harmonium.families.protocol.codec import Codec
@@ -36,9 +37,12 @@ __all__ = [
     "ExtraParameters",
     "Family",
     "Gaussian",
+    "Ising",
     "Length",
     "NegativeBinomial",
     "Poisson",
     "ReplicatedSoftmax",
     "Support",
+    "grid_edges",
+    "learn_edges",
 ]

@@ -305,6 +305,26 @@ class Family(Part):
         """
         return self.distribution(extra).mode(natural)
 
+    def given_observed(self, natural: np.ndarray, statistic: np.ndarray, missing: np.ndarray) -> np.ndarray:
+        """Return the natural parameters of missing sites given the observed ones.
+
+        Parameters
+        ----------
+        natural : ndarray of shape (rows, features)
+            Natural parameters, clamped.
+        statistic : ndarray of shape (rows, features)
+            Statistics, zero where they are missing.
+        missing : ndarray of bool of shape (rows, sites)
+            True where a site is missing.
+
+        Returns
+        -------
+        ndarray of shape (rows, features)
+            Natural parameters whose means at missing features are those given the observed sites. Where sites are
+            independent given the hidden units they are the same.
+        """
+        return natural
+
     def expected(self, natural: np.ndarray, extra: Extra = NO_EXTRA, size: np.ndarray | None = None) -> np.ndarray:
         """Return expected data, in the user's units.
 

@@ -9,6 +9,7 @@ import numpy as np
 from harmonium.core.batch import Batch, ViewBatch
 from harmonium.core.parameters import Parameters, bias_of, weights_of
 from harmonium.energy import Energy
+from harmonium.families import Family
 from harmonium.inference.gibbs import Sizes
 from harmonium.kernels.sparse.matrix import add_to_rows, take_rows
 
@@ -63,7 +64,7 @@ def fill_missing(
         for name, mask in masks.items():
             family, size = energy.families[name], lacked[name].size
             view_natural = energy.view_natural(parameters, name, hidden_mean[lacking[name]], size)
-            naturals[name] = family.domain.clamp(view_natural)
+            naturals[name] = _given_observed(family, family.domain.clamp(view_natural), lacked[name])
             mean = family.mean(naturals[name], energy.extra(parameters, name), size)
             fills[name] = np.where(mask, mean, mean.dtype.type(0))
     views = dict(batch.views)
@@ -74,6 +75,14 @@ def fill_missing(
         term[own] = _fill_term(energy, parameters, name, lacked[name], natural, fills[name])
         views[name].fill_term = term
     return replace(batch, views=views)
+
+
+def _given_observed(family: Family, natural: np.ndarray, view: ViewBatch) -> np.ndarray:
+    """Return the naturals of missing sites given what is observed of the same rows, if rows are dense."""
+    assert view.missing is not None
+    if not isinstance(view.statistic, np.ndarray):  # only whole rows can be missing
+        return natural
+    return family.given_observed(natural, view.statistic, view.missing)
 
 
 def _solve_linear(

@@ -31,9 +31,15 @@ class Bags:
     boxes : array-like of shape (n_candidates, 4) or None, default=None
         Place of each candidate as top, left, bottom and right, the last two exclusive. `OverlapLoss` needs them.
 
+    Attributes
+    ----------
+    keys : ndarray of shape (n_samples,) or None
+        Names of the samples, if they came from a data frame with a column of them.
+
     See Also
     --------
     Bags.from_list : Make bags from one matrix per sample.
+    Bags.from_frame : Make bags from a data frame with a column that names the bag of each row.
 
     Examples
     --------
@@ -48,6 +54,7 @@ class Bags:
         self.features = _read_features(features)
         self.offsets = _read_offsets(offsets, self.features.shape[0])
         self.boxes = None if boxes is None else _read_boxes(boxes, self.features.shape[0])
+        self.keys: np.ndarray | None = None
 
     @classmethod
     def from_list(cls, features: Sequence[Any], boxes: Sequence[ArrayLike] | None = None) -> Bags:
@@ -96,6 +103,61 @@ class Bags:
         result = cls(flat, np.concatenate([[0], np.cumsum(sizes)]), places)
         result.feature_names = names
         return result
+
+    @classmethod
+    def from_frame(cls, frame: Any, bag: str, label: str | None = None) -> Any:
+        """Make bags from a data frame with a column that names the bag of each row.
+
+        Parameters
+        ----------
+        frame : data frame
+            A row for each candidate. All columns but ``bag`` and ``label`` are features. Rows of a bag need not stand
+            together.
+        bag : str
+            The column that tells which bag a row is of.
+        label : str or None, default=None
+            The column with the label of the bag, the same in all its rows.
+
+        Returns
+        -------
+        bags : Bags
+            The bags in the order in which they first occur, with their names in ``keys``.
+        labels : ndarray of shape (n_bags,)
+            Their labels. Only if ``label`` is given.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> frame = pd.DataFrame({"molecule": ["a", "b", "a"], "active": [1, 0, 1], "size": [0.5, 0.1, 0.7]})
+        >>> bags, y = Bags.from_frame(frame, "molecule", label="active")
+        >>> bags.keys.tolist(), bags.sizes.tolist(), y.tolist()
+        (['a', 'b'], [2, 1], [1, 0])
+        """
+        table = nw.from_native(frame, eager_only=True)
+        for name in (bag,) if label is None else (bag, label):
+            if name not in table.columns:
+                raise ValueError(
+                    f"The frame must have a column {name!r}; got {', '.join(map(repr, table.columns[:5]))}; name one of "
+                    "its columns."
+                )
+        groups = table[bag]
+        if groups.is_null().any():
+            raise ValueError(f"Every row must name its bag; found a missing value in column {bag!r}; leave it out.")
+        keys, first, own = _first_come(groups.to_numpy())
+        order = np.argsort(own, kind="stable")
+        features = table.drop([name for name in (bag, label) if name is not None])[order.tolist()]
+        result = cls(features.to_native(), np.concatenate([[0], np.cumsum(np.bincount(own))]))
+        result.keys = keys
+        if label is None:
+            return result
+        labels = table[label].to_numpy()
+        differs = np.flatnonzero(labels != labels[first][own])
+        if len(differs):
+            raise ValueError(
+                f"All rows of a bag must have the same label; bag {keys[own[differs[0]]]} has "
+                f"{labels[first][own[differs[0]]]} and {labels[differs[0]]}; give the bag one."
+            )
+        return result, labels[first]
 
     @classmethod
     def of_single_candidates(cls, features: Any) -> Bags:
@@ -151,6 +213,7 @@ class Bags:
         result = Bags.__new__(Bags)  # the rows were checked already
         result.features, result.offsets, result.feature_names = self.features[at], offsets, self.feature_names
         result.boxes = None if self.boxes is None else self.boxes[at]
+        result.keys = None if self.keys is None else self.keys[chosen]
         return result
 
     def __iter__(self) -> Iterator[Bags]:
@@ -181,6 +244,15 @@ def _matrix(what: str, given: Any) -> tuple[Any, tuple[str, ...] | None]:
             f"{what} must have as many numbers in every row; got rows of different lengths; give all candidates the "
             "same features."
         ) from None
+
+
+def _first_come(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return different values in the order of their first rows, these rows, and the number of each row's value."""
+    distinct, first, inverse = np.unique(values, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order))
+    return distinct[order], first[order], rank[inverse]
 
 
 def _common(names: list[tuple[str, ...] | None]) -> tuple[str, ...] | None:

@@ -20,16 +20,20 @@ from harmonium.storage import load_model
 from harmonium.weak.bound_losses import Selection
 from harmonium.weak.enumerated import Definition
 from harmonium.weak.files import save_classifier
+from harmonium.weak.instances import InstanceScores
 from harmonium.weak.losses import Loss, ZeroOneLoss
 from harmonium.weak.problem import CandidateProblem
 from harmonium.weak.progress import Silent, reporting
 from harmonium.weak.reading import (
+    ClassWeight,
     build_problem,
+    check_columns,
     names_of,
     numbers_of,
     read_candidates,
     read_labels,
     read_samples,
+    sample_weights,
     width_of,
 )
 from harmonium.weak.solvers.cutting_plane import CuttingPlane
@@ -47,7 +51,7 @@ class InitialCandidates(Setting):
             )
 
 
-class WeakClassifier(ClassifierMixin, WithParts):
+class WeakClassifier(InstanceScores, ClassifierMixin, WithParts):
     """Base of the classifiers that learn from labels alone and predict a label and a candidate."""
 
     #: largest number of convex problems in a round: a convention that bounds its time
@@ -59,6 +63,7 @@ class WeakClassifier(ClassifierMixin, WithParts):
         "problem": IsPart(Definition, "a Definition of your own"),
         "initial": InitialCandidates(),
         "n_init": Whole(remedy="1 begins once, 5 is a good number if there is time"),
+        "class_weight": ClassWeight(),
         "self_paced": Number(at_most=1.0, remedy="0.5 is usual", also=(None,)),
         "tol": Number(remedy="0.001 is usual"),
         "max_iter": Whole(),
@@ -68,6 +73,8 @@ class WeakClassifier(ClassifierMixin, WithParts):
     }
     #: names of the arrays that are learned
     learned: ClassVar[tuple[str, ...]] = ("coef_",)
+    #: names of what else a file keeps
+    facts: ClassVar[Mapping[str, type]] = {"classes": dict, "history": dict, "n_iter": int, "n_passes": int}
     classes_: np.ndarray
     coef_: np.ndarray
     history_: dict[str, list[Any]]
@@ -84,6 +91,7 @@ class WeakClassifier(ClassifierMixin, WithParts):
         problem: Definition | None = None,
         initial: Any = "auto",
         n_init: int = 1,
+        class_weight: Any = None,
         self_paced: float | None = None,
         tol: float = 1e-3,
         max_iter: int = 50,
@@ -96,6 +104,7 @@ class WeakClassifier(ClassifierMixin, WithParts):
         self.problem = problem
         self.initial = initial
         self.n_init = n_init
+        self.class_weight = class_weight
         self.self_paced = self_paced
         self.tol = tol
         self.max_iter = max_iter
@@ -138,6 +147,7 @@ class WeakClassifier(ClassifierMixin, WithParts):
         known = read_candidates("latent", latent, candidates.offsets, may_be_unknown=True)
         with compute(self.n_jobs):
             problem = build_problem(samples, candidates, self.problem, self._loss(), labels, classes, known)
+            problem.sample_weight = sample_weights(self.class_weight, classes, labels) / n_samples
             beginnings = [np.where(known >= 0, known, begin) for begin in self._beginnings(problem)]
             with reporting(self.verbose) as reporter:
                 learned, planes = self._best_of(problem, beginnings, reporter)
@@ -174,21 +184,6 @@ class WeakClassifier(ClassifierMixin, WithParts):
                 setattr(self, name, np.array(value, dtype=object) if name == "feature_names_in_" else value)
             elif hasattr(self, name):
                 delattr(self, name)
-
-    def _check_columns(self, samples: Any) -> None:
-        """Refuse other columns than those of training; only names that both have can disagree."""
-        width, expected_width = width_of(samples), getattr(self, "n_features_in_", None)
-        if None not in (width, expected_width) and width != expected_width:
-            raise ValueError(
-                f"X has {width} features, but {type(self).__name__} is expecting {expected_width} features as input; "
-                "compute the features of candidates in the same way."
-            )
-        for name, expected in zip(names_of(samples) or (), getattr(self, "feature_names_in_", ()), strict=False):
-            if name != expected:
-                raise ValueError(
-                    f"Candidates must have the columns of training, in the same order; got {name!r} in place of "
-                    f"{str(expected)!r}; reorder or rename the columns."
-                )
 
     def _loss(self) -> Loss:
         return as_part(Loss, self.loss) or ZeroOneLoss()
@@ -245,7 +240,7 @@ class WeakClassifier(ClassifierMixin, WithParts):
         check_fitted(self)
         samples, candidates = read_samples(X, self.problem)
         n_samples = len(candidates.offsets) - 1
-        self._check_columns(samples)
+        check_columns(self, samples)
         labels = numbers_of(y, self.classes_, n_samples) if labelled else np.zeros(n_samples, dtype=np.int32)
         # without labels the loss is never asked for
         loss = self._loss() if labelled else ZeroOneLoss()
@@ -293,6 +288,30 @@ class WeakClassifier(ClassifierMixin, WithParts):
             The predicted labels.
         """
         return self.predict_latent(X)[0]
+
+    def _scored(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        problem = self._read(X, labelled=False)
+        with compute(self.n_jobs):
+            return np.asarray(problem.scores(self.coef_.ravel(), 0, len(problem)), dtype=np.float64), problem.offsets
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Return the highest score of each sample's candidates.
+
+        `sklearn.calibration.CalibratedClassifierCV` makes probabilities of it.
+
+        Parameters
+        ----------
+        X : Bags, list of matrices, array of shape (n_samples, n_candidates, n_features), or as ``problem`` defines
+            The samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            The lead of the second class if there are two, otherwise a score for each class.
+        """
+        scores, offsets = self._scored(X)
+        highest = np.maximum.reduceat(scores, offsets[:-1])
+        return highest[:, 1] - highest[:, 0] if len(self.classes_) == 2 else highest
 
     def latent_posterior(self, X: Any, y: Any) -> list[np.ndarray]:
         """Return the probability of each candidate, given the label of its sample.
@@ -346,6 +365,29 @@ class WeakClassifier(ClassifierMixin, WithParts):
         tags.input_tags.sparse = True
         tags.input_tags.three_d_array = True
         return tags
+
+    @classmethod
+    def check_tensors(cls, tensors: dict[str, np.ndarray], n_classes: int) -> str | None:
+        """Return what is wrong with the arrays of a file, or None.
+
+        Parameters
+        ----------
+        tensors : dict of str to ndarray
+            The arrays by name.
+        n_classes : int
+            Number of classes.
+
+        Returns
+        -------
+        str or None
+            Shapes that do not fit each other.
+        """
+        shapes = {value.shape for value in tensors.values()}
+        fits = len(shapes) == 1 and all(len(shape) == 2 and shape[0] == n_classes for shape in shapes)
+        if set(tensors) == set(cls.learned) and fits:
+            return None
+        found = ", ".join(f"{name} {value.shape}" for name, value in tensors.items())
+        return f"they must be of one shape, with a row for each of {n_classes} classes; found {found}"
 
     # ---- files -----------------------------------------------------------------------------------------------------
     def save(self, path: str | os.PathLike[str]) -> None:

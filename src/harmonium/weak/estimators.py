@@ -38,6 +38,8 @@ class LatentSVM(WeakClassifier):
         Number of times that training begins, each time with other candidates; the one with the lowest bound is kept.
         Training ends in local optima, so more of them pay if there is time (see `benchmarks/weak_pasted.py`). Guesses
         after the first one are made from samples that are weighed at random.
+    class_weight : dict of class to weight, "balanced" or None, default=None
+        Weights of the classes in the loss; "balanced" weighs all classes the same.
     self_paced : float or None, default=None
         Share of the samples, the easiest ones, to begin with; more are added step by step. ``None`` takes all at once.
     tol : float, default=1e-3
@@ -127,6 +129,8 @@ class IterativeLatentSVM(WeakClassifier):
         Number of times that training begins, each time with other candidates; the one with the lowest bound is kept.
         Training ends in local optima, so more of them pay if there is time (see `benchmarks/weak_pasted.py`). Guesses
         after the first one are made from samples that are weighed at random.
+    class_weight : dict of class to weight, "balanced" or None, default=None
+        Weights of the classes in the loss; "balanced" weighs all classes the same.
     self_paced : float or None, default=None
         Share of the samples, the easiest ones, to begin with; more are added step by step. ``None`` takes all at once.
     tol : float, default=1e-3
@@ -210,6 +214,8 @@ class DissimilarityClassifier(WeakClassifier):
         Number of times that training begins, each time with other candidates; the one with the lowest bound is kept.
         Training ends in local optima, so more of them pay if there is time (see `benchmarks/weak_pasted.py`). Guesses
         after the first one are made from samples that are weighed at random.
+    class_weight : dict of class to weight, "balanced" or None, default=None
+        Weights of the classes in the loss; "balanced" weighs all classes the same.
     self_paced : float or None, default=None
         Share of the samples, the easiest ones, to begin with; more are added step by step. ``None`` takes all at once.
     n_epochs : int, default=10
@@ -286,6 +292,7 @@ class DissimilarityClassifier(WeakClassifier):
         problem: Definition | None = None,
         initial: object = "auto",
         n_init: int = 1,
+        class_weight: object = None,
         self_paced: float | None = None,
         n_epochs: int = 10,
         tol: float = 1e-3,
@@ -300,6 +307,7 @@ class DissimilarityClassifier(WeakClassifier):
             problem=problem,
             initial=initial,
             n_init=n_init,
+            class_weight=class_weight,
             self_paced=self_paced,
             tol=tol,
             max_iter=max_iter,

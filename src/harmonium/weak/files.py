@@ -49,7 +49,7 @@ def save_classifier(classifier: Any, path: str | os.PathLike[str]) -> None:
             "its coef_ and classes_."
         )
     check_fitted(classifier)
-    if classifier.problem is not None:
+    if getattr(classifier, "problem", None) is not None:
         raise TypeError(
             f"A classifier can be saved if its samples are bags; problem is {type(classifier.problem).__name__}, whose "
             "code a file cannot hold; keep its coef_ and classes_."
@@ -57,12 +57,7 @@ def save_classifier(classifier: Any, path: str | os.PathLike[str]) -> None:
     description = {
         **heading(_FORMAT, kind.__name__),
         "parameters": encode_settings(classifier),
-        "fitted": {
-            "classes": encode(classifier.classes_, "classes_"),
-            "history": encode(classifier.history_, "history_"),
-            "n_iter": encode(classifier.n_iter_, "n_iter_"),
-            "n_passes": encode(classifier.n_passes_, "n_passes_"),
-        },
+        "fitted": {name: encode(getattr(classifier, f"{name}_"), f"{name}_") for name in kind.facts},
         "names": list(getattr(classifier, "feature_names_in_", [])),
     }
     write_model(path, description, {name: getattr(classifier, name) for name in kind.learned})
@@ -72,28 +67,24 @@ def save_classifier(classifier: Any, path: str | os.PathLike[str]) -> None:
 def rebuild(description: dict[str, Any], tensors: dict[str, np.ndarray]) -> Any:
     """Return the fitted classifier; every contradiction is a `ModelFileError`."""
     check_fields(description, _FIELDS, "The description of a model")
-    check_fields(
-        description["fitted"],
-        {"classes": dict, "history": dict, "n_iter": int, "n_passes": int},
-        "The fitted part of a model file",
-    )
     if description["estimator"] not in _CLASSIFIERS:
         raise ModelFileError(
             f"A model file may only name the estimators {', '.join(_CLASSIFIERS)}; got {description['estimator']!r}; "
             "use the version that saved it."
         )
     kind: Any = _CLASSIFIERS[description["estimator"]]
+    check_fields(description["fitted"], kind.facts, "The fitted part of a model file")
     classifier = decode_settings(kind, description["parameters"])
     fitted = {name: decode(value, name) for name, value in description["fitted"].items()}
     _check_classes(fitted["classes"])
-    _check_tensors(tensors, kind.learned, len(fitted["classes"]))
-    if classifier.problem is not None or not isinstance(fitted["history"], dict):
+    _check_tensors(tensors, kind, len(fitted["classes"]))
+    if getattr(classifier, "problem", None) is not None or not isinstance(fitted.get("history", {}), dict):
         raise ModelFileError("A model file must be of a classifier of bags with its history; save the model again.")
     for name, value in fitted.items():
         setattr(classifier, f"{name}_", value)
     for name, value in tensors.items():
         setattr(classifier, name, value)
-    classifier.n_features_in_ = classifier.coef_.shape[1]
+    classifier.n_features_in_ = tensors[kind.learned[-1]].shape[-1]
     if description["names"]:
         _check_columns(description["names"], classifier.n_features_in_)
         classifier.feature_names_in_ = np.array(description["names"], dtype=object)
@@ -122,18 +113,11 @@ def _check_columns(names: list[Any], n_columns: int) -> None:
         )
 
 
-def _check_tensors(tensors: dict[str, np.ndarray], names: tuple[str, ...], n_classes: int) -> None:
-    """Refuse tensors other than weights of one shape, with a row for each class."""
-    shapes = {value.shape for value in tensors.values()}
-    if (
-        set(tensors) != set(names)
-        or len(shapes) != 1
-        or any(len(shape) != 2 or shape[0] != n_classes for shape in shapes)
-    ):
-        raise ModelFileError(
-            f"A model file must hold {' and '.join(names)} of one shape, with a row for each of {n_classes} classes; "
-            f"found {', '.join(f'{name} {value.shape}' for name, value in tensors.items())}; save the model again."
-        )
+def _check_tensors(tensors: dict[str, np.ndarray], kind: Any, n_classes: int) -> None:
+    """Refuse tensors other than finite numbers of the shapes that a classifier learns."""
+    wrong = kind.check_tensors(tensors, n_classes)
+    if wrong is not None:
+        raise ModelFileError(f"A model file must hold {' and '.join(kind.learned)}: {wrong}; save the model again.")
     for name, value in tensors.items():
         if value.dtype != np.float64 or not np.isfinite(value).all():
             raise ModelFileError(

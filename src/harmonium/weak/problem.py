@@ -43,6 +43,8 @@ class CandidateProblem(ABC):
         The labels, as positions among the classes.
     n_classes : int
         Number of classes.
+    sample_weight : ndarray of float64 of shape (n_samples,)
+        Weight of each sample in the mean loss; their sum is 1.
     n_weights, n_latent_weights : int
         Lengths of w and θ.
 
@@ -63,6 +65,7 @@ class CandidateProblem(ABC):
     def __init__(self, loss: BoundLoss, known: np.ndarray | None = None) -> None:
         self.loss = loss
         self.offsets, self.labels, self.n_classes = loss.offsets, loss.labels, loss.n_classes
+        self.sample_weight = np.full(len(self.labels), 1 / len(self.labels))
         self.known = np.full(len(self.labels), -1) if known is None else known
         self._bounds = _block_bounds(self.offsets)
 

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from harmonium.core.raw_target import of_one_kind, read_raw_target
+from harmonium.core.validation import Setting, check_real, shown
 from harmonium.weak.bags import Bags
 from harmonium.weak.enumerated import Definition, EnumeratedProblem
 from harmonium.weak.losses import Candidates, Loss
@@ -61,6 +62,57 @@ def names_of(samples: Any) -> tuple[str, ...] | None:
 def width_of(samples: Any) -> int | None:
     """Return the number of columns, if samples are bags."""
     return samples.shape[1] if isinstance(samples, Bags) else None
+
+
+def check_columns(estimator: Any, samples: Any) -> None:
+    """Refuse other columns than those of training; only names that both have can disagree."""
+    width, expected_width = width_of(samples), getattr(estimator, "n_features_in_", None)
+    if None not in (width, expected_width) and width != expected_width:
+        raise ValueError(
+            f"X has {width} features, but {type(estimator).__name__} is expecting {expected_width} features as input; "
+            "compute the features of candidates in the same way."
+        )
+    for name, expected in zip(names_of(samples) or (), getattr(estimator, "feature_names_in_", ()), strict=False):
+        if name != expected:
+            raise ValueError(
+                f"Candidates must have the columns of training, in the same order; got {name!r} in place of "
+                f"{str(expected)!r}; reorder or rename the columns."
+            )
+
+
+class ClassWeight(Setting):
+    """Weights of classes: None, "balanced", or a dict of class to weight."""
+
+    def check(self, owner: str, name: str, value: Any) -> None:
+        """Refuse everything else, and weights that are not above 0."""
+        if value is None or (isinstance(value, str) and value == "balanced"):
+            return
+        if not isinstance(value, dict):
+            raise TypeError(
+                f"{owner} needs {name} None, 'balanced' or a dict of class to weight; got {shown(value)}; "
+                "'balanced' is usual."
+            )
+        for label, weight in value.items():
+            check_real(owner, f"{name}[{label!r}]", weight, remedy="1 is usual")
+
+
+def sample_weights(class_weight: Any, classes: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Return the weight of each sample by its class, 1 on average."""
+    if class_weight is None:
+        return np.ones(len(labels))
+    if isinstance(class_weight, str):
+        by_class = 1 / np.bincount(labels, minlength=len(classes))
+    else:
+        known = classes.tolist()
+        unknown = [label for label in class_weight if label not in known]
+        if unknown:
+            raise ValueError(
+                f"class_weight may only name classes of y, {', '.join(map(str, known[:10]))}; got {unknown[0]!r}; "
+                "correct it or leave it out."
+            )
+        by_class = np.array([class_weight.get(label, 1.0) for label in known], dtype=np.float64)
+    weights = by_class[labels]
+    return np.asarray(weights / weights.mean())
 
 
 def read_labels(y: Any, n_samples: int) -> tuple[np.ndarray, np.ndarray]:

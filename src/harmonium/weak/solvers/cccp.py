@@ -85,10 +85,11 @@ def self_paced(
     while share < 1 and not plane.interrupted:
         order = np.argsort(slacks(plane.problem, weights, expected), kind="stable")
         chosen = np.zeros(n_samples)
-        chosen[order[: max(1, round(share * n_samples))]] = 1 / n_samples
+        easy = order[: max(1, round(share * n_samples))]
+        chosen[easy] = plane.problem.sample_weight[easy]
         plane.set_sample_weight(chosen)
         weights = plane.solve(candidates, weights).weights
         candidates = np.where(chosen > 0, plane.problem.complete(weights), candidates)
         share *= _GROWTH
-    plane.set_sample_weight(np.full(n_samples, 1 / n_samples))
+    plane.set_sample_weight(plane.problem.sample_weight)
     return weights, candidates

@@ -94,7 +94,7 @@ class CuttingPlane:
         self.problem, self.C, self.tolerance, self.max_iter = problem, C, tolerance, max_iter
         self._cuts = Cuts(len(problem), problem.n_weights)
         self._expected = np.zeros((problem.offsets[-1], problem.n_classes), dtype=np.float32)
-        self._sample_weight = np.full(len(problem), 1 / len(problem))
+        self._sample_weight = problem.sample_weight
         self._remembers = problem.offsets[-1] > _PAYS * _REMEMBERED * len(problem)
         self.n_passes = 0
         self.interrupted = False

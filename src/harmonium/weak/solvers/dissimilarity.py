@@ -67,7 +67,8 @@ class PointMass:
         before, after = (against[self.problem.offsets[:-1] + chosen] for chosen in (self.candidates, highest))
         # a user's loss may depend on the candidate even where the label is wrong
         candidates = np.where(after <= before, highest, self.candidates)
-        return PointMass(self.problem, candidates), float(before.mean()), float(np.minimum(before, after).mean())
+        share = self.problem.sample_weight
+        return PointMass(self.problem, candidates), float(share @ before), float(share @ np.minimum(before, after))
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,7 @@ class LogLinear:
 
     def penalty(self) -> float:
         """Return λ/2 ‖θ‖² − β mean H_i(θ)."""
-        diversity = float(self.problem.loss.diversity(self.probabilities()).mean())
+        diversity = float(self.problem.sample_weight @ self.problem.loss.diversity(self.probabilities()))
         return 0.5 * self.settings.ridge * float(self.theta @ self.theta) - self.settings.beta * diversity
 
     def fitted(self, weights: np.ndarray) -> tuple[LogLinear, float, float]:
@@ -184,7 +185,7 @@ def block_descent(
 def _bound(plane: CuttingPlane, weights: np.ndarray, distribution: Distribution) -> float:
     """Return the bound ½‖w‖² + J/2 ‖θ‖² + C mean_i [ ξ_i(w, θ) − β H_i(θ) ]."""
     expected = plane.problem.loss.expected(distribution.probabilities())
-    loss = float(slacks(plane.problem, weights, expected).mean())
+    loss = float(plane.problem.sample_weight @ slacks(plane.problem, weights, expected))
     return float(0.5 * weights @ weights + plane.C * (loss + distribution.penalty()))
 
 

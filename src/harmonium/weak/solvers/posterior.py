@@ -40,7 +40,7 @@ def objective(problem: CandidateProblem, theta: np.ndarray, against: np.ndarray,
     """
     posterior = problem.posterior(theta)
     agreement = np.add.reduceat(posterior * against, problem.offsets[:-1])
-    dissimilarity = float(np.mean(agreement - settings.beta * problem.loss.diversity(posterior)))
+    dissimilarity = float(problem.sample_weight @ (agreement - settings.beta * problem.loss.diversity(posterior)))
     return 0.5 * settings.ridge * float(theta @ theta) + dissimilarity
 
 
@@ -70,14 +70,13 @@ def learn(
     best, lowest = theta, before
     # a known candidate is certain, whatever θ is
     samples = np.flatnonzero(problem.known < 0)
-    unknown = len(samples) / max(len(problem), 1)  # the objective is a mean over all samples
     current, step = theta.copy(), 0
     for _ in range(settings.n_epochs):
         for sample in rng.permutation(samples):
             step += 1
             gradient, part = sample_gradient(problem, current, sample, against, settings.beta)
             current *= 1 - 1 / step
-            current[part] -= unknown * gradient / (settings.ridge * step)
+            current[part] -= len(samples) * problem.sample_weight[sample] * gradient / (settings.ridge * step)
         value = objective(problem, current, against, settings)
         if value < lowest:
             best, lowest = current.copy(), value
