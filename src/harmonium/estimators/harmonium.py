@@ -38,6 +38,7 @@ from harmonium.tables.transformer import FamiliesOrTable
 from harmonium.training import Driver, FittedModel
 from harmonium.training.fit import fit, resume, start, update
 from harmonium.training.growth.counting import counted
+from harmonium.training.growth.opening import check_opens_topics
 from harmonium.training.guiding import guided
 from harmonium.training.plan import Plan, default_driver
 from harmonium.training.result import DataDescription
@@ -269,12 +270,15 @@ class Harmonium(
         return self._fit(X, y)
 
     @available_if(trains_by_batches)
-    def partial_fit(self, X: Any, y: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: Any = None, *, new_topics: int | None = None) -> Self:
         """Learn from some more rows in one pass.
 
         The first call also chooses the families and starts the parameters. The step stays at the driver's
         ``learning_rate``: ``max_iter``, ``schedule`` and early stopping need an end, which only `fit` knows.
         ``history_`` is not continued.
+
+        Topics that can be read (`TopicModel`) and layers that infer their units (`iEFH`, binary) open new topics when
+        the content changes; those that are there keep their numbers, and a notice tells of new ones. See Notes.
 
         Parameters
         ----------
@@ -282,13 +286,27 @@ class Harmonium(
             Views of the same items, as for `fit`.
         y : None, or name of columns of X
             Columns that are named are left out; everything else is not used, and present as scikit-learn passes it.
+        new_topics : int, optional
+            How many topics may be opened at most. Default: any number where topics can be opened, for layers that infer
+            their units up to the ``truncation``; 0 for other models, and while topics are split by hand.
 
         Returns
         -------
         Harmonium
             The estimator, as far as it has learned.
+
+        Notes
+        -----
+        Half of the rows propose topics: groups of items of which the model leaves the same unexplained. The other half
+        decides. It has to lack what the group has more than the rows before did, which a batch without news does with
+        a probability of at most 1 %, and with the topic its features must be easier to predict from each other. So a
+        topic needs some tens of items in a batch to be found. Words that the first rows lack have no column, unless
+        the vocabulary is given or hashed.
         """
-        return self._partial_fit(X, y)
+        Whole(lower=0, remedy="None opens as many as the rows ask for", also=(None,)).check(
+            "partial_fit", "new_topics", new_topics
+        )
+        return self._partial_fit(X, y, new_topics=new_topics)
 
     def _fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         check_settings(self, self.settings)
@@ -322,26 +340,34 @@ class Harmonium(
                 raise KeyboardInterrupt
         return self
 
-    def _partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def _partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None, new_topics: int | None = None) -> Self:
         check_settings(self, self.settings)
         before = self._before()
         with compute(self.n_jobs):
             given = read_input(self, X, y, sample_weight, model=before, read_target=self._target_reader())
-            self._keep(self._updated(given, before), given, before)
+            model = self._updated(given, before, new_topics)
+            self._keep(model, given, before)
+        if before is not None and model.n_opened > before.n_opened:
+            notice(
+                f"The content changed, and {model.n_opened - before.n_opened} new topics were opened, from number "
+                f"{before.n_topics} on; transform has {model.n_topics} columns now; new_topics=0 keeps their number."
+            )
         return self
 
-    def _updated(self, given: Input, before: FittedModel | None) -> FittedModel:
+    def _updated(self, given: Input, before: FittedModel | None, new_topics: int | None = None) -> FittedModel:
         """Return the model after a pass over some more rows."""
         layer = self._layer(len(given.views), before)
         problem, data = self._problem(given.views, given.labels, layer, before)
         problem = self._guided(problem, data, before)
         plan = self._plan()
         plan.check_model(problem)
+        if new_topics:
+            check_opens_topics(problem, TopicEdits() if before is None else before.edits)
         # a copy: a pass that diverges must leave the model as it was
         rng = deepcopy(before.training.stream) if before is not None else None
         rng = generator(self.random_state) if rng is None else rng
         about = self._description(problem, data.views, given.labels, before)
-        model = update(before or start(problem, data, rng, about), data, plan, rng, about)
+        model = update(before or start(problem, data, rng, about), data, plan, rng, about, new_topics)
         return model if before is None else self._continued(model, given.labels)
 
     def _target_reader(self) -> ReadTarget | None:
@@ -440,7 +466,9 @@ class Harmonium(
         """Return the hidden layer for a number of rows, or for training that goes on."""
         layer: HiddenLayer = self._part("hidden")
         if self.n_components != "auto":
-            return layer.bind(self.n_components)
+            bound: HiddenLayer = layer.bind(self.n_components)
+            n_opened = 0 if before is None or bound.selection.selects else before.n_opened
+            return bound.restore(bound.n_units_ + n_opened) if n_opened else bound
         return layer.bind(usual_size(layer, n_rows) if before is None else before.n_topics)
 
     def _part(self, name: str) -> Any:

@@ -59,7 +59,7 @@ def cluster_weights(
     items = items if guide is None else guide.with_rows(items, len(views))
     batch = views.batch(items, energy.families)
     fixed = np.full(len(items), -1) if guide is None else guide.members(batch, items, len(views))
-    cluster = _clusters(*_coordinates(energy, batch, reference, n_clusters), n_clusters, fixed)
+    cluster = nearest_clusters(*_coordinates(energy, batch, reference, n_clusters), n_clusters, fixed)
     share = np.bincount(cluster, minlength=n_clusters) / len(items)
     membership = _membership(cluster, n_clusters)
     kept = np.argsort(share, kind="stable")[:1] if n_units == 1 and guide is None else np.arange(n_units)
@@ -131,7 +131,9 @@ def _coordinates(
     return np.asarray(left[:, kept]), np.asarray(normalize(rows) if rows.size else rows)
 
 
-def _clusters(directions: np.ndarray, rows: np.ndarray, n_clusters: int, fixed: np.ndarray) -> np.ndarray:
+def nearest_clusters(
+    directions: np.ndarray, rows: np.ndarray, n_clusters: int, fixed: np.ndarray | None = None
+) -> np.ndarray:
     """Return the cluster of each row of length 1, by their angles to the clusters' mean directions.
 
     The first centres are the pivots of a QR decomposition of the directions: items that are as independent of each
@@ -140,6 +142,7 @@ def _clusters(directions: np.ndarray, rows: np.ndarray, n_clusters: int, fixed: 
     """
     if not directions.size:  # all items are the same
         return np.zeros(len(rows), dtype=np.int64)
+    fixed = np.full(len(rows), -1) if fixed is None else fixed
     n_clusters = min(n_clusters, len(rows))
     n_fixed, free = int(fixed.max()) + 1, np.flatnonzero(fixed < 0)
     pivots = scipy.linalg.qr(directions[free].T, mode="r", pivoting=True)[1] if len(free) else free

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from harmonium.core.parameters import HIDDEN_BIAS, copy_parameters
+from harmonium.core.parameters import HIDDEN_BIAS, Parameters, copy_parameters
 from harmonium.hidden import HiddenLayer
 from harmonium.objectives.problem import Problem
 from harmonium.storage import serializable
@@ -17,6 +17,7 @@ from harmonium.training.finalize.canonical import canonical, with_signs
 from harmonium.training.finalize.relevance import feature_relevance
 from harmonium.training.growth.grow import grow
 from harmonium.training.growth.new_units import with_units
+from harmonium.training.growth.opening import ROWS, mean_residuals, opened, room_for_topics
 from harmonium.training.growth.prune import prune
 from harmonium.training.initialise import initial_training
 from harmonium.training.plan import Plan
@@ -81,7 +82,8 @@ def resume(
     with plan.checkpoint.level("fit", lambda: _Fit(rng, training)) as state:
         _run(plan, model.problem, data, state)
     chosen = (model.baseline_nll, model.C, model.validation, model.shares)
-    return _finalize(Trained(model.problem, state.training, state.rng, *chosen), data, requested, plan, about)
+    trained = Trained(model.problem, state.training, state.rng, *chosen, n_opened=model.n_opened)
+    return _finalize(trained, data, requested, plan, about)
 
 
 def start(problem: Problem, data: Data, rng: np.random.Generator, about: DataDescription) -> FittedModel:
@@ -94,14 +96,50 @@ def start(problem: Problem, data: Data, rng: np.random.Generator, about: DataDes
     return FittedModel(problem, training, **vars(about), baseline_nll=baseline_nll, C=C)
 
 
-def update(model: FittedModel, data: Data, plan: Plan, rng: np.random.Generator, about: DataDescription) -> FittedModel:
-    """Return the model after one pass over some more rows; the model that is given stays as it is."""
+def update(
+    model: FittedModel,
+    data: Data,
+    plan: Plan,
+    rng: np.random.Generator,
+    about: DataDescription,
+    new_topics: int | None = None,
+) -> FittedModel:
+    """Return the model after one pass over some more rows; the model that is given stays as it is.
+
+    Before the pass up to so many topics are opened, by default any number, where the rows ask for them.
+    """
+    n_before = model.training.n_items
+    model = _opened(model, data, new_topics)
     training = deepcopy(model.training)
     training.posterior = None  # draws know nothing of what is learned now
     plan.driver.update(Run(model.problem, plan.objective, data, training, rng))
     training.stream = rng
     model = replace(model, training=training, usage=None, truncation_reached=False, relevance={}, remarks=())
-    return replace(model, **vars(about))
+    found = _mean_residuals(model.problem, training.result, data)
+    share = len(data) / (min(n_before, ROWS) + len(data))
+    unexplained = {name: new + (1 - share) * (model.unexplained.get(name, new) - new) for name, new in found.items()}
+    return replace(model, unexplained=unexplained, **vars(about))
+
+
+def _opened(model: FittedModel, data: Data, most: int | None) -> FittedModel:
+    """Return the model with new topics for what is new in some rows; the same if it cannot have any."""
+    room = room_for_topics(model.problem) if model.unexplained and model.edits.can_grow else 0
+    most = room if most is None else min(most, room)
+    if not most:
+        return model
+    problem, parameters = opened(
+        model.problem, model.training.parameters, data, model.unexplained, model.training.n_items, most
+    )
+    n_new = problem.energy.hidden.n_units_ - model.n_units
+    if not n_new:
+        return model
+    training = model.training.with_parameters(parameters)
+    return replace(model, problem=problem, training=training, n_opened=model.n_opened + n_new)
+
+
+def _mean_residuals(problem: Problem, parameters: Parameters, data: Data) -> dict[str, np.ndarray]:
+    """Return what a model leaves unexplained on average, if that may ever be asked for: if topics can be opened."""
+    return mean_residuals(problem, parameters, data) if room_for_topics(problem) else {}
 
 
 @serializable
@@ -193,6 +231,8 @@ def _finished(trained: Trained, data: Data, requested: HiddenLayer, plan: Plan, 
         usage=usage,
         truncation_reached=truncation_reached,
         relevance=feature_relevance(problem, training.result, data),
+        unexplained=_mean_residuals(problem, training.result, data),
+        n_opened=trained.n_opened,
         shares=trained.shares,
         remarks=tuple(remark for remark in remarks if remark),
     )

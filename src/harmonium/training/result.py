@@ -66,6 +66,8 @@ class Trained:
         Number of units that were added, if the layer grows.
     lacks : str
         What an interrupted model lacks, as the end of a sentence.
+    n_opened : int
+        Number of units that were opened batch by batch before.
     """
 
     problem: Problem
@@ -77,6 +79,7 @@ class Trained:
     shares: dict[str, float] = field(default_factory=dict)
     n_grown: int | None = None
     lacks: str = ""
+    n_opened: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,6 +122,10 @@ class FittedModel:
         What the user should know about the fit.
     edits : TopicEdits
         What was done to the topics by hand; it changes what is shown, and no prediction.
+    unexplained : dict of str to ndarray of shape (features,)
+        What the model does not explain of an average item, by view, where ``partial_fit`` can open topics; else empty.
+    n_opened : int
+        Number of topics that ``partial_fit`` has opened.
 
     Examples
     --------
@@ -147,6 +154,8 @@ class FittedModel:
     shares: dict[str, float] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
     edits: TopicEdits = field(default_factory=TopicEdits)
+    unexplained: dict[str, np.ndarray] = field(default_factory=dict)
+    n_opened: int = 0
 
     @property
     def energy(self) -> Energy:

@@ -215,6 +215,11 @@ class TopicEdits:
         """
         return TopicEdits(self.operations[:-1])
 
+    @property
+    def can_grow(self) -> bool:
+        """Whether they mean the same of a model with more units: no topic that was split off has the number of one."""
+        return not any(edit.verb == "split" for edit in self.operations)
+
     def shown(self, n_units: int) -> tuple[ShownTopic, ...]:
         """Return the topics that are shown of a number of units.
 

@@ -82,7 +82,16 @@ def sampled_rows(problem: Problem, data: Data) -> np.ndarray:
 def residuals(
     problem: Problem, parameters: Parameters, data: Data, rows: np.ndarray, rng: np.random.Generator | None = None
 ) -> np.ndarray:
-    """Return what is left unexplained of the rows, or, if ``rng`` is given, of as many rows that the model draws."""
+    """Return what `differences` gives, each column less its mean."""
+    table = differences(problem, parameters, data, rows, rng)
+    table -= table.mean(axis=0)
+    return table
+
+
+def differences(
+    problem: Problem, parameters: Parameters, data: Data, rows: np.ndarray, rng: np.random.Generator | None = None
+) -> np.ndarray:
+    """Return φ(x) - E[φ(x) | E[h | x]] of the rows, or, if ``rng`` is given, of as many rows that the model draws."""
     energy, families = problem.energy, problem.energy.families
     layer, parts = energy.layer(parameters), []
     for block in data.blocks(families, rows):
@@ -93,9 +102,7 @@ def residuals(
             natural = energy.hidden_natural(parameters, batch)
         expected, _ = mean_views(energy, parameters, layer.mean(natural), sizes_of(block))
         parts.append(_differences(problem, batch, expected, block))
-    table = np.concatenate(parts)
-    table -= table.mean(axis=0)
-    return table
+    return np.concatenate(parts)
 
 
 def _differences(problem: Problem, batch: Batch, expected: Batch, block: Batch) -> np.ndarray:
