@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,15 +12,25 @@ import pandas as pd
 import pytest
 import scipy.sparse
 
-from harmonium import HarmoniumClassifier, HarmoniumRegressor, Hinge, Poisson, Stochastic, Views, load
+from harmonium import (
+    EpsilonInsensitive,
+    HarmoniumClassifier,
+    HarmoniumRegressor,
+    Hinge,
+    Poisson,
+    Stochastic,
+    Views,
+    load,
+)
 from harmonium.core.batch import Batch
 from harmonium.core.targets import Targets
 from harmonium.estimators.input import known_views
 from harmonium.heads import MultiLabelHinge
 from harmonium.inspection import score_parts
-from harmonium.linear.curve_search import Columns, add_curves, out_of_fold
+from harmonium.linear.curve_search import Columns, add_curves
 from harmonium.linear.curves import Curves, columns_of
 from harmonium.linear.features import PreparedViews
+from harmonium.linear.score_columns import out_of_fold
 from harmonium.linear.search import linear_search
 from harmonium.queries.prediction import scores
 from harmonium.views.data import Data
@@ -144,9 +155,10 @@ def test_what_is_missing_has_its_own_value(regressor: HarmoniumRegressor) -> Non
     assert abs(float(regressor.predict(unknown)[0]) - 150) < 25
     curves = curves_of(regressor)
     families = regressor.fitted_.families
-    lacking = curves.parts(families, Batch({}, 2))
+    lacking = curves._shares(families, Batch({}, 2), {})
     for name, functions in curves.by_view.items():
-        np.testing.assert_allclose(lacking[name][1], sum(function.missing for function in functions.values()))
+        for column, function in functions.items():
+            np.testing.assert_allclose(lacking[name][column][1], function.missing)
     no_numbers = pd.DataFrame({"age": [np.nan], "hours": [np.nan], "city": ["Bern"]})
     (why,) = regressor.explain(no_numbers)
     assert np.isclose(why.base[0] + why.table()["total"].sum(), regressor.predict(no_numbers)[0], rtol=1e-5)
@@ -172,11 +184,11 @@ def test_files_that_are_wrong_are_refused(model: HarmoniumClassifier) -> None:
     with pytest.raises(ValueError, match="2 finite numbers"):
         Curves.restored(constants | {values: np.full_like(constants[values], np.nan)}, 2)
     assert Curves.restored({"factors": np.zeros(0)}, 2) is None
-    curves_of(model).check(model.families_)
+    curves_of(model).check(model.families_, [], 2)
     with pytest.raises(ValueError, match="its 0 columns"):
-        curves_of(model).check({"words": model.families_["numbers"]})
+        curves_of(model).check({"words": model.families_["numbers"]}, [], 2)
     with pytest.raises(ValueError, match="its 2 columns"):
-        Curves({"numbers": {2: next(iter(curves_of(model).by_view["numbers"].values()))}}).check(model.families_)
+        Curves({"numbers": {2: next(iter(curves_of(model).by_view["numbers"].values()))}}).check(model.families_, [], 2)
 
 
 # ---- what they learn from --------------------------------------------------------------------------------------------
@@ -217,7 +229,7 @@ def test_scores_are_by_models_that_have_not_seen_the_row(n_rows: int) -> None:
         moved[changed] += bump
         data = Data(known_views(model, FRAME[:n_rows]), Targets(moved, np.ones(n_rows)))
         search = linear_search(head, families, data, folds)
-        found.append(out_of_fold(search, search.tried[0]))
+        found.append(out_of_fold(search, search.tried[0]).total)
     assert np.isfinite(found[0]).all(axis=1).mean() > 0.95
     np.testing.assert_array_equal(found[0][changed], found[1][changed])
     assert not np.array_equal(found[0], found[1])
@@ -238,9 +250,17 @@ def test_curves_stay_only_if_they_are_clearly_better(model: HarmoniumClassifier)
     assert curved is not None
     assert search.best() is curved
     assert curved.error < plain.error
-    # were they no better on the rows that are asked about, they would not be chosen
-    same = np.flatnonzero(curved.errors > plain.errors)
-    assert search.best(same) is not curved
+    base = search.simplest(search.best_without_kernel())
+    # were they no better on rows that neither part has seen, they would not be chosen
+    for worse in (
+        {"losses": curved.losses_before, "losses_before": curved.losses},
+        {"gains": -curved.gains},
+    ):
+        search.curved = replace(curved, **worse)
+        assert not search.curved.improves(base, slice(None), search.targets.weight)
+        assert search.best() is base
+    # rows are left out in two more folds, as the search has but one
+    assert len(curved.errors) == len(folds[0][1]) and len(curved.losses) > 3000
 
 
 # ---- columns that act together ---------------------------------------------------------------------------------------
@@ -259,3 +279,35 @@ def test_columns_that_act_together_have_trees(tmp_path: Path) -> None:
 
 def test_columns_that_only_add_have_curves(regressor: HarmoniumRegressor) -> None:
     assert curves_of(regressor).trees is None
+
+
+def test_names_act_together_with_numbers(tmp_path: Path) -> None:
+    """Trees ask for what a name is worth by the linear part, and say so."""
+    rng = np.random.default_rng(1)
+    makers, kinds = rng.integers(40, size=N), rng.integers(40, size=N)
+    frame = pd.DataFrame(
+        {
+            "name": [f"maker{maker} kind{kind}" for maker, kind in zip(makers, kinds, strict=True)],
+            "age": rng.integers(0, 20, N).astype(float),
+            "km": rng.normal(size=N),
+        }
+    )
+    worth = rng.normal(size=40)[makers] + rng.normal(size=40)[kinds]
+    y = worth * np.where(frame["age"] > 10, 0.2, 2.0) + 0.1 * rng.normal(size=N)
+    model = HarmoniumRegressor(3, **FEW).fit(frame[TRAIN], y[TRAIN])
+    assert any(column < 0 for _, column in curves_of(model).tree_columns)
+    straight = HarmoniumRegressor(3, head=EpsilonInsensitive(linear_part="linear"), **FEW).fit(frame[TRAIN], y[TRAIN])
+    assert model.score(frame[TEST], y[TEST]) > straight.score(frame[TEST], y[TEST]) + 0.1
+    predicted = model.predict(frame[TEST])
+    for why, number in zip(model.explain(frame[TEST][:5]), predicted, strict=False):
+        table = why.table()
+        assert table["total"].sum() + why.base[0] == pytest.approx(number)
+        assert {"(linear score)", "(linear score of name)"} & set(table["feature"])
+        assert why.table(by="view")["total"].sum() + why.base[0] == pytest.approx(number)
+    parts = score_parts(model, frame[TEST][:5])
+    whole = scores(model.fitted_, known_views(model, frame[TEST][:5]))
+    np.testing.assert_allclose(sum(parts.values()), whole, atol=1e-9)
+    model.save(tmp_path / "model.safetensors")
+    np.testing.assert_array_equal(load(tmp_path / "model.safetensors").predict(frame[TEST]), predicted)
+    with pytest.raises(ValueError, match="must be those of"):
+        curves_of(model).check(model.fitted_.families, [], 1)

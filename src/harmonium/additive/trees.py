@@ -89,6 +89,12 @@ class Trees:
         """Return trees times a factor, one for each output or one for all."""
         return replace(self, outputs=self.outputs * factor)
 
+    def with_columns(self, factors: np.ndarray, shifts: np.ndarray) -> Self:
+        """Return trees that say the same of columns times a factor plus a shift each."""
+        asked = np.maximum(self.columns, 0)
+        moved = np.minimum(self.thresholds * factors[asked] + shifts[asked], np.finfo(np.float64).max)
+        return replace(self, thresholds=np.where(self.columns >= 0, moved, self.thresholds))
+
     def constants(self) -> dict[str, np.ndarray]:
         """Return the arrays that a file has to keep."""
         return {name: getattr(self, name) for name in _FIELDS}

@@ -48,6 +48,11 @@ class InputPart(Protocol):
     def curves(self) -> Curves | None:
         """Functions of single columns, if it has any."""
 
+    def explained_curves(
+        self, families: Mapping[str, Family], batch: Batch
+    ) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+        """Return what its curves add to the scores of one row by statistics of views, and by linear scores of views."""
+
     def check(self, families: Mapping[str, Family]) -> None:
         """Refuse what does not go with the views, such as that of a file that was changed."""
 

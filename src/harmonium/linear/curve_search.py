@@ -18,18 +18,18 @@ from harmonium.additive.losses import Loss
 from harmonium.linear.comparison import is_better, mean_error
 from harmonium.linear.curves import MAX_COLUMNS, Curves, code_counts, columns_of, may_have_curves
 from harmonium.linear.features import PreparedViews
-from harmonium.linear.search import LinearModel, LinearSearch
+from harmonium.linear.score_columns import UnseenScores, out_of_fold
+from harmonium.linear.search import Folds, LinearModel, LinearSearch
 
 # Steps at most, and without a smaller loss until the search ends: conventions.
 _MAX_STEPS, _PATIENCE = 24, 2
 # Standard errors by which the loss has to be smaller: a convention.
 _CLEARLY = 2.0
+# Further folds that rows are left out in, where there is one, and functions up to which there are: conventions.
+_MORE_FOLDS, _FEW_FUNCTIONS = 2, 3
 # Cells times functions that a step learns from at most, which takes about half a second: beyond, it learns from a part
 # of the rows. And the rows it needs then: with fewer there are no curves. Conventions.
 _MAX_CELLS, _FEWEST_ROWS = 1_000_000, 1000
-# Parts of the rows that are never held out, each of which gets its scores by a linear model of the others, and the
-# fewest of these rows: a convention.
-_PARTS, _FEWEST_LEFT = 3, 100
 
 
 @dataclass(frozen=True)
@@ -73,6 +73,13 @@ class Columns:
         are_codes = np.concatenate([code_counts(families[name])[kept] > 0 for name, kept in chosen.items()])
         return cls(names, values, are_codes)
 
+    def with_scores(self, scores: UnseenScores, outputs: np.ndarray) -> Columns:
+        """Return the columns and, for trees, the linear scores of some outputs."""
+        seen = {name for name, _ in self.names}
+        names, values = scores.columns(outputs, [name for name in scores.by_view if name not in seen])
+        are_codes = np.append(self.are_codes, np.zeros(len(names), dtype=bool))
+        return Columns([*self.names, *names], np.hstack([self.values, values]), are_codes)
+
 
 @dataclass(frozen=True, eq=False)
 class CurvedModel(LinearModel):
@@ -81,7 +88,11 @@ class CurvedModel(LinearModel):
     Attributes
     ----------
     losses, losses_before : ndarray of shape (rows,)
-        Losses of the held-out rows with curves and without.
+        Losses of rows that neither part has seen, with curves and without: the held-out rows, and maybe others.
+    gains : ndarray of shape (rows,)
+        By how much errors of the same rows are smaller with curves.
+    weights : ndarray of shape (rows,)
+        Weights of the same rows.
     share_of_curves : float
         Share of the curves in how much the scores of held-out rows vary.
     n_steps : int
@@ -92,13 +103,23 @@ class CurvedModel(LinearModel):
 
     losses: np.ndarray
     losses_before: np.ndarray
+    gains: np.ndarray
+    weights: np.ndarray
     n_steps: int
     learner: CurveLearner
 
     def improves(self, other: LinearModel, rows: np.ndarray | slice, weight: np.ndarray) -> bool:
-        """Return whether curves are clearly better on some held-out rows, and predictions no worse than another's."""
-        no_worse = mean_error(self.errors[rows], weight) <= mean_error(other.errors[rows], weight)
-        return no_worse and is_better(self.losses[rows], self.losses_before[rows], weight, by=_CLEARLY)
+        """Return whether curves are clearly better on some held-out rows, and predictions no worse than another's.
+
+        Rows that are not held out have a say too, as far as they have scores.
+        """
+        n_held = len(self.errors)
+        told = np.append(np.arange(n_held)[rows], np.arange(n_held, len(self.losses)))
+        if other.settings == self.settings:
+            no_worse = mean_error(self.gains[told], self.weights[told]) >= 0
+        else:
+            no_worse = mean_error(self.errors[rows], weight) <= mean_error(other.errors[rows], weight)
+        return no_worse and is_better(self.losses[told], self.losses_before[told], self.weights[told], by=_CLEARLY)
 
     def curves(self) -> tuple[Curves, np.ndarray]:
         """Return the curves of all rows, and what is to be added to the bias."""
@@ -117,10 +138,10 @@ class CurveLearner:
         Loss of all rows.
     weight : ndarray of shape (rows,)
         Weights of the rows; 0 for those without a target or without scores.
-    scores : ndarray of shape (rows, outputs)
-        Scores of each row by a linear model that has not seen it, on the scale of the loss.
-    factor : ndarray of shape (outputs,)
-        Factor that brought them to this scale.
+    linear : ndarray of shape (rows, outputs)
+        Scores of each row by a linear model that has not seen it.
+    factor, shift : ndarray of shape (outputs,)
+        Factor and shift that bring them to the scale of the loss.
     interactions : bool, default=False
         Whether trees of several columns take the place of curves.
     """
@@ -128,8 +149,9 @@ class CurveLearner:
     columns: Columns
     loss: Loss
     weight: np.ndarray
-    scores: np.ndarray
+    linear: np.ndarray
     factor: np.ndarray
+    shift: np.ndarray
     interactions: bool = False
 
     def boosting(self, rows: np.ndarray) -> AdditiveBoosting:
@@ -139,6 +161,11 @@ class CurveLearner:
         loss, values = self.loss.take(rows), self.columns.values[rows]
         known = (self.columns.are_codes, loss, self.weight[rows], self.scores[rows])
         return AdditiveBoosting(values, *known, interactions=self.interactions)
+
+    @property
+    def scores(self) -> np.ndarray:
+        """The linear scores on the scale of the loss."""
+        return self.linear * self.factor + self.shift
 
     @property
     def max_rows(self) -> int:
@@ -172,31 +199,44 @@ def add_curves(search: LinearSearch) -> None:
         return
     model = search.simplest(search.best_without_kernel())
     factor, shift = outputs.comparable(model.scores, search.targets.as_rows())
-    scores = out_of_fold(search, model) * factor + shift
-    weight = np.where(targets.counting & np.isfinite(scores).all(axis=1), targets.loss_weight, 0.0)
-    learner = CurveLearner(columns, loss, weight, np.nan_to_num(scores), factor)
+    unseen = out_of_fold(search, model)
+    weight = np.where(targets.counting & np.isfinite(unseen.total).all(axis=1), targets.loss_weight, 0.0)
+    learner = CurveLearner(columns, loss, weight, np.nan_to_num(unseen.total), factor, shift)
     has_rows = all((weight[train] > 0).any() for train, _ in search.folds)
     if has_rows and learner.max_rows >= min(_FEWEST_ROWS, int((weight > 0).sum())):
-        search.curved, together = (
-            _curved(search, model, replace(learner, interactions=several)) for several in (False, True)
-        )
-        if together is not None and (
-            search.curved is None or is_better(together.losses, search.curved.losses, search.targets.weight)
-        ):
+        search.curved = _curved(search, model, learner)
+        columns = columns.with_scores(unseen, np.abs(loss.outputs).argmax(axis=1))
+        together = _curved(search, model, replace(learner, columns=columns, interactions=True))
+        alone = search.curved
+        if together is not None and (alone is None or is_better(together.losses, alone.losses, together.weights)):
             search.curved = together
 
 
+def _curve_folds(search: LinearSearch, learner: CurveLearner) -> Folds:
+    """Return training rows and others of each fold: those of the search, and more where it has one and steps are quick.
+
+    A single fold holds out a small part of the rows, which tells little of what a few columns add.
+    """
+    rows = np.flatnonzero(learner.weight > 0)
+    if len(search.folds) > 1 or len(learner.loss.outputs) > _FEW_FUNCTIONS:
+        return search.folds
+    left = np.random.default_rng(0).permutation(np.setdiff1d(rows, search.folds[0][1]))
+    return [*search.folds, *((np.setdiff1d(rows, part), np.sort(part)) for part in np.array_split(left, _MORE_FOLDS))]
+
+
 def _curved(search: LinearSearch, model: LinearModel, learner: CurveLearner) -> CurvedModel | None:
-    """Return the model with as many steps as are best on held-out rows; None if that is none."""
-    held = np.concatenate([rows for _, rows in search.folds])
-    loss, values, weight = learner.loss.take(held), learner.columns.values[held], search.targets.weight
-    before = learner.scores[held]
+    """Return the model with as many steps as are best on rows that are left out; None if that is none."""
+    folds = _curve_folds(search, learner)
+    left_out = np.concatenate([rows for _, rows in folds])
+    loss, values = learner.loss.take(left_out), learner.columns.values[left_out]
+    weight = np.where(learner.weight > 0, search.all_targets.weight, 0.0)[left_out]
+    before = learner.scores[left_out]
     losses_before = best_losses = loss.losses(before)
-    folds = [learner.boosting(train) for train, _ in search.folds]
-    parts = np.split(np.arange(len(held)), np.cumsum([len(rows) for _, rows in search.folds])[:-1])
+    learning = [learner.boosting(train) for train, _ in folds]
+    parts = np.split(np.arange(len(left_out)), np.cumsum([len(rows) for _, rows in folds])[:-1])
     scores, best, n_steps = before.copy(), before, 0
     for number in range(1, _MAX_STEPS + 1):
-        for boosting, rows in zip(folds, parts, strict=True):
+        for boosting, rows in zip(learning, parts, strict=True):
             boosting.step()
             scores[rows] += boosting.last_step(values[rows])
         losses = loss.losses(scores)
@@ -206,39 +246,22 @@ def _curved(search: LinearSearch, model: LinearModel, learner: CurveLearner) -> 
             break
     if not n_steps:
         return None
-    added = (best - before) / learner.factor
+    added, n_held, task = (best - before) / learner.factor, len(model.scores), search.task
+    errors = task.error(model.scores + added[:n_held], search.targets.values)
+    linear, truth = learner.linear[left_out], search.all_targets.values[left_out]
     return CurvedModel(
         model.settings,
-        model.scores + added,
-        errors := search.task.error(model.scores + added, search.targets.values),
-        mean_error(errors, weight),
-        share_of_curves=_share(added, model.scores),
+        model.scores + added[:n_held],
+        errors,
+        mean_error(errors, search.targets.weight),
+        share_of_curves=_share(added[:n_held], model.scores),
         losses=best_losses,
         losses_before=losses_before,
+        gains=task.error(linear, truth) - task.error(linear + added, truth),
+        weights=weight,
         n_steps=n_steps,
         learner=learner,
     )
-
-
-def out_of_fold(search: LinearSearch, model: LinearModel) -> np.ndarray:
-    """Return scores of all rows, each by a linear model that has not seen it; NaN for a few rows without any.
-
-    With a single fold, models of the same settings see two thirds of the rows that are never held out; scores beyond
-    those of all held-out rows are not believed.
-    """
-    scores = np.full((len(search.all_targets.weight), model.scores.shape[1]), np.nan)
-    held = np.concatenate([rows for _, rows in search.folds])
-    scores[held] = model.scores
-    left = np.setdiff1d(np.flatnonzero(search.all_targets.counting), held)
-    if len(search.folds) == 1 and len(left) >= _FEWEST_LEFT:
-        features = search.features(model.settings)
-        for rows in np.array_split(np.random.default_rng(0).permutation(left), _PARTS):
-            weights, bias = search.solve(model.settings, features, np.setdiff1d(left, rows))
-            scores[rows] = features[rows] @ weights + bias
-        # a category that only these rows have may have a weight that means nothing
-        beyond = (scores < model.scores.min(axis=0)) | (scores > model.scores.max(axis=0))
-        scores[beyond.any(axis=1)] = np.nan
-    return scores
 
 
 def _share(curves: np.ndarray, linear: np.ndarray) -> float:

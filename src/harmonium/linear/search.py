@@ -195,16 +195,29 @@ class LinearSearch:
         settings = model.settings
         everyone = np.arange(len(self.all_targets.weight))
         weights, bias = self._path(settings, self.features(settings), everyone, _MAX_NUMBERS)(settings.C)
-        # a view's weight belongs to the weights of its features, as rows of length 1 have no other scale
-        scalers = self.views.scalers(settings.preparation)
-        by_view = [np.full(scaler.n_features, settings.weights[name]) for name, scaler in scalers.items()]
-        weights = np.concatenate(by_view)[:, None] * weights * factor
-        part = LinearPart.of(scalers, weights, self.views.of_lacking(settings.preparation))
+        by_view = {name: part * factor for name, part in self.split(settings, weights).items()}
+        part = LinearPart.of(
+            self.views.scalers(settings.preparation), by_view, self.views.of_lacking(settings.preparation)
+        )
         found = model.curves()
         if found is None:
             return part, bias * factor
         curves, intercept = found
-        return replace(part, curves=curves.scaled(factor)), (bias + intercept) * factor
+        means = {name: mean @ by_view[name] for name, mean in self.mean_features(settings).items()}
+        return replace(part, curves=curves.scaled(factor).shifted(means)), (bias + intercept) * factor
+
+    def split(self, settings: LinearSettings, weights: np.ndarray) -> dict[str, np.ndarray]:
+        """Return weights of the features of each view, as they are without the weight of the view."""
+        scalers = self.views.scalers(settings.preparation)
+        ends = np.cumsum([scaler.n_features for scaler in scalers.values()])
+        # a view's weight belongs to the weights of its features, as rows of length 1 have no other scale
+        parts = zip(scalers, np.split(weights, ends[:-1]), strict=True)
+        return {name: part * settings.weights[name] for name, part in parts}
+
+    def mean_features(self, settings: LinearSettings) -> dict[str, np.ndarray]:
+        """Return the means of the features of each view over all rows, as they are without the weight of the view."""
+        features = self.views.by_view(settings.preparation)
+        return {name: np.asarray(part.mean(axis=0)).ravel() for name, part in features.items()}
 
     def run(self) -> None:
         """Choose preparation, loss and C, then the weights of the views, each on top of what was chosen before."""

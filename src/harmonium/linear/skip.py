@@ -4,8 +4,8 @@
 
 x̃ are the scaled views (`harmonium.linear.scaling`). U solves the convex problem of a linear model of x̃ alone, and its
 scores are stacked with those of the units; penalty and stacking weight are chosen on held-out rows, by
-`harmonium.linear.search` and `harmonium.linear.stacking`. Curves of single columns may come on top
-(`harmonium.linear.curves`).
+`harmonium.linear.search` and `harmonium.linear.stacking`. Curves of single columns, or trees of several, may come on
+top (`harmonium.linear.curves`).
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ class LinearPart:
     curves: Curves | None = None
 
     @classmethod
-    def of(cls, scalers: dict[str, ViewScaler], weights: np.ndarray, lacking: Mapping[str, np.ndarray]) -> Self:
-        """Return the linear part with weights of all features, those of the views one after the other.
+    def of(
+        cls, scalers: dict[str, ViewScaler], weights: dict[str, np.ndarray], lacking: Mapping[str, np.ndarray]
+    ) -> Self:
+        """Return the linear part with weights of the features of each view.
 
         ``lacking`` are the features of a row that lacks each view, before they are multiplied by weights.
         """
-        ends = np.cumsum([scaler.n_features for scaler in scalers.values()])
-        by_view = dict(zip(scalers, np.split(weights, ends[:-1]), strict=True))
-        return cls(scalers, by_view, {name: lacking[name] @ part for name, part in by_view.items()})
+        return cls(scalers, weights, {name: lacking[name] @ part for name, part in weights.items()})
 
     @property
     def view_names(self) -> tuple[str, ...]:
@@ -89,6 +89,11 @@ class LinearPart:
 
     def parts(self, families: Mapping[str, Family], batch: Batch) -> dict[str, np.ndarray]:
         """Return what each view adds to the scores of each row, and "curves", if there are any."""
+        found = self._linear(families, batch)
+        return found if self.curves is None else found | {CURVES: self.curves.scores(families, batch, found)}
+
+    def _linear(self, families: Mapping[str, Family], batch: Batch) -> dict[str, np.ndarray]:
+        """Return what each view adds to the scores of each row, but for the curves."""
         found = {}
         for name, typical in self.typical.items():
             view = batch.views.get(name) or batch.inputs.get(name)
@@ -98,8 +103,6 @@ class LinearPart:
             found[name] = self.scalers[name].transform(families.get(name), view) @ self.weights[name]
             if view.missing is not None:
                 found[name][view.missing.all(axis=1)] = typical
-        if self.curves is not None:
-            found[CURVES] = np.sum(list(self.curves.parts(families, batch).values()), axis=0)
         return found
 
     @property
@@ -117,7 +120,7 @@ class LinearPart:
 
     def beyond_average(self, families: Mapping[str, Family], name: str, view: ViewBatch) -> np.ndarray:
         """Return what one row of a view adds to the scores beyond the `average` one."""
-        return self.parts(families, Batch({name: view}, 1))[name][0] - self.average[name]
+        return self._linear(families, Batch({name: view}, 1))[name][0] - self.average[name]
 
     def explained(self, families: Mapping[str, Family], name: str, view: ViewBatch) -> tuple[np.ndarray, np.ndarray]:
         """Return what each statistic of one row adds to the scores, and what all of them leave of the whole.
@@ -137,10 +140,17 @@ class LinearPart:
         contributions = self.scalers[name].contributions(families[name], view, self.weights[name])
         return contributions, whole - contributions.sum(axis=0)
 
+    def explained_curves(
+        self, families: Mapping[str, Family], batch: Batch
+    ) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+        """Return what curves add to the scores of one row by each statistic of each view, and by scores of views."""
+        assert self.curves is not None
+        return self.curves.contributions(families, batch, self._linear(families, batch))
+
     def check(self, families: Mapping[str, Family]) -> None:
         """Refuse what does not go with the views, such as curves of a file that was changed."""
         if self.curves is not None:
-            self.curves.check(families)
+            self.curves.check(families, self.view_names, len(next(iter(self.typical.values()))))
 
     def constants(self) -> dict[str, np.ndarray]:
         """Return the arrays that a file has to keep."""

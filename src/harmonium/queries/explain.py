@@ -39,9 +39,8 @@ from harmonium.families import Family
 from harmonium.families.protocol.sites import has_codes
 from harmonium.heads import Head
 from harmonium.kernels.sparse.matrix import dense_row, is_sparse
-from harmonium.linear.curves import Curves
 from harmonium.queries.blocks import blocks, completed
-from harmonium.queries.explanation import ABSENT, MISSING, Explanation, Explanations
+from harmonium.queries.explanation import ABSENT, ALL_SCORES, LINEAR_SCORE, MISSING, Explanation, Explanations
 from harmonium.queries.labels import topic_labels
 from harmonium.queries.named_views import named_views
 from harmonium.training import FittedModel
@@ -93,12 +92,16 @@ def _explained(model: FittedModel, batch: Batch, labels: list[str], origins: dic
     if batch.natural_shift is not None:
         _add_to_missing(model, batch, moves)
     natural = before + np.sum([part.sum(axis=0) for part in moves.values()], axis=0)
-    parts = []
+    parts, (by_statistic, by_score) = [], _curves(model, head, batch)
     for name in batch.views:
         unit_moves, rates = readout.unit_effects(energy, parameters, natural, before, moves[name])
-        parts.append(_listed(model, head, name, batch, statistics[name], unit_moves, origins[name]))
+        added = by_statistic.get(name, np.zeros((len(unit_moves), head.n_outputs_)))
+        parts.append(_listed(model, head, name, batch.views[name], statistics[name], unit_moves, added, origins[name]))
+    n_units = parts[0].moves.shape[1]
     for name, view in batch.inputs.items():
-        parts.append(_linear_only(model, head, name, view, parts[0].moves.shape[1]))
+        parts.append(_linear_only(model, head, name, view, n_units))
+    for name, added in by_score.items():
+        parts.append(_of_score(model, name, added, n_units, origins))
     unit_moves = np.concatenate([part.moves for part in parts])
     curves = np.concatenate([part.curves for part in parts])
     directly = np.concatenate([part.directly for part in parts]) + curves
@@ -115,7 +118,7 @@ def _explained(model: FittedModel, batch: Batch, labels: list[str], origins: dic
         moves=unit_moves,
         rates=rates * factor,
         directly=directly * factor,
-        curves=curves * factor if _curves(head) else None,
+        curves=curves * factor if by_statistic or by_score else None,
         predicted=_predicted(model, scores),
         labels=labels,
         log_offset=head.outputs_.log_offset,
@@ -166,21 +169,19 @@ def _listed(
     model: FittedModel,
     head: Head,
     name: str,
-    batch: Batch,
+    view: ViewBatch,
     statistic: np.ndarray,
     moves: np.ndarray,
+    curves: np.ndarray,
     origins: np.ndarray,
 ) -> _Part:
     """Return the features of a view: those that a row has by their names, others together."""
-    family, view = model.families[name], batch.views[name]
+    family = model.families[name]
     directly, rest = np.zeros((len(moves), head.n_outputs_)), np.zeros(head.n_outputs_)
-    curves, extra = np.zeros_like(directly), _curves(head)
     for part in head.input_parts_:
         if name in part.view_names:
             more, left = part.explained(model.families, name, view)
             directly, rest = directly + more, rest + left
-    if extra is not None and name in extra.view_names:
-        curves = extra.contributions(model.families, name, batch)
     names = np.array(model.feature_names.get(name, [str(place) for place in range(len(moves))]), dtype=object)
     present = np.ones(len(moves), dtype=bool)
     several = len(moves) > 1 and origins[0] == origins[-1]
@@ -208,9 +209,21 @@ def _listed(
     return _Part(table.drop_duplicates(["view", "feature"]), *totals)
 
 
-def _curves(head: Head) -> Curves | None:
-    """Return the curves of a head, if it has any."""
-    return next((part.curves for part in head.input_parts_ if part.curves is not None), None)
+def _curves(model: FittedModel, head: Head, batch: Batch) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """Return what curves add to the scores of one row, by statistics of views and by linear scores of views."""
+    parts = (part for part in head.input_parts_ if part.curves is not None)
+    return next((part.explained_curves(model.families, batch) for part in parts), ({}, {}))
+
+
+def _of_score(model: FittedModel, name: str, added: np.ndarray, n_units: int, origins: dict[str, np.ndarray]) -> _Part:
+    """Return what trees add because of the linear score of a view, or of all views, as one feature."""
+    known = origins if model.table is None else model.table.origins
+    columns = sorted(set(known[name])) if name else [ALL_SCORES]
+    view, feature = columns[0] if len(columns) == 1 else name, LINEAR_SCORE
+    if view != name and name:  # a column may have several views
+        feature = f"{LINEAR_SCORE[:-1]} of {name})"
+    line = {"view": view, "feature": feature, "present": True}
+    return _Part(pd.DataFrame([line]), np.zeros((1, n_units)), np.zeros_like(added[None]), added[None])
 
 
 def _linear_only(model: FittedModel, head: Head, name: str, view: ViewBatch, n_units: int) -> _Part:

@@ -13,6 +13,8 @@ from harmonium.training.topic_edits import ShownTopic, TopicEdits
 
 #: what is not in a row: words and tags together, and views as a whole
 ABSENT, MISSING = "(absent)", "(missing)"
+#: what trees add as they ask for the linear scores of all views, or of one
+ALL_SCORES, LINEAR_SCORE = "(all)", "(linear score)"
 #: units that are no topics, and the parts of the scores that do not come through units
 DIMENSIONS, INPUTS, CURVES = "dimensions", "inputs", "curves"
 # features that are printed and drawn: a convention
@@ -39,7 +41,8 @@ class Explanation:
     features : DataFrame
         A row for each feature: ``view``, or the column of a table that it belongs to; ``feature``; and ``present``,
         whether the row has it. If not, the model expects it; words and tags that are not in the row are together one
-        feature called "(absent)", and views that the row lacks one called "(missing)".
+        feature called "(absent)", and views that the row lacks one called "(missing)". Trees may ask for linear scores
+        beside columns: what they add for that is a feature called "(linear score)", of view "(all)" or of one view.
     moves : ndarray of shape (n_features, n_units)
         By how much each feature moves each hidden unit.
     rates : ndarray of shape (n_units, n_outputs)
