@@ -19,9 +19,9 @@ from harmonium.evaluation.held_out import HeldOut
 from harmonium.inspection.editing import edit_topics
 from harmonium.inspection.encoders import set_encoders
 from harmonium.model_folder.contents import Contents, read_contents, write_contents
-from harmonium.model_folder.embeddings import embedding_tensors
+from harmonium.model_folder.embeddings import embedded_items, embedding_tensors
 from harmonium.model_folder.folder_summary import folder_summary
-from harmonium.model_folder.item_index import ItemIndex, WordIndex
+from harmonium.model_folder.item_index import ItemIndex, Query, WordIndex, joined_embedding, query_embedding
 from harmonium.model_folder.item_map import ItemMap
 from harmonium.model_folder.predictions import annotation_table, prediction_table
 from harmonium.model_folder.query_views import query_views
@@ -311,7 +311,12 @@ class ModelFolder:
     @cached_property
     def index(self) -> ItemIndex:
         """The search index of the items."""
-        return ItemIndex(self.search_coordinates, self._contents.words)
+        return ItemIndex(self.search_coordinates, self._contents.words, joined_embedding(self._embedded))
+
+    @cached_property
+    def _embedded(self) -> dict[str, np.ndarray]:
+        """Embeddings of the items by view."""
+        return embedded_items(self._contents.embeddings)
 
     def search(self, query: Any, n: int = 10) -> pd.DataFrame:
         """Return the items that go best with a query.
@@ -329,13 +334,15 @@ class ModelFolder:
         DataFrame
             Columns ``row``, the number of the item, and ``score``, best first. With several queries there is a first
             column ``query``. Scores are cosines of `search_coordinates` between -1 and 1; for queries with words or
-            tags, half of the score is the cosine of these themselves, weighed by how rare they are.
+            tags, half of the score is the cosine of these themselves, weighed by how rare they are. Where queries have
+            an embedding, its cosine has most of the say.
         """
         check_whole("search", "n", n, remedy="10 is usual")
         views = known_views(self.model, query_views(self.model, query))
         words = self._contents.words
         weights = None if words is None or not set(words.views) <= set(views.names) else words.query_weights(views)
-        return self.index.query(self.model.search_coordinates(views), weights, n)
+        embedding = query_embedding(views, self._embedded)
+        return self.index.query(Query(self.model.search_coordinates(views), weights, embedding), n)
 
     def nearest(self, item: int, n: int = 10) -> pd.DataFrame:
         """Return the items that are most like an item.
@@ -355,7 +362,8 @@ class ModelFolder:
         check_whole("nearest", "n", n, remedy="10 is usual")
         words, row = self._contents.words, self._row(item)
         weights = None if words is None else words.item_weights(row)
-        nearest = self.index.query(self.search_coordinates[[row]], weights, n + 1)
+        embedding = joined_embedding({view: rows[[row]] for view, rows in self._embedded.items()})
+        nearest = self.index.query(Query(self.search_coordinates[[row]], weights, embedding), n + 1)
         return nearest[nearest["row"] != item].head(n).reset_index(drop=True)
 
     @cached_property
