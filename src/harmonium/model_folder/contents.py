@@ -17,7 +17,7 @@ from harmonium.evaluation.held_out import HeldOut
 from harmonium.exceptions import ModelFileError
 from harmonium.inspection.encoders import set_encoders
 from harmonium.model_folder.columns import packed_columns, unpacked_columns
-from harmonium.model_folder.embeddings import restored_encoders
+from harmonium.model_folder.embeddings import kept_embeddings, restored_encoders
 from harmonium.model_folder.item_index import WordIndex
 from harmonium.model_folder.json_values import json_value
 from harmonium.model_folder.thumbnails import Thumbnails
@@ -154,7 +154,7 @@ def _restored(model: Any, facts: dict[str, Any], tensors: dict[str, np.ndarray])
         scores = facts["scores"]
         held_out = None if scores is None else HeldOut.restored(tensors, scores, n_items)
         thumbnails = Thumbnails.restored(tensors, n_items) if facts["has_thumbnails"] else None
-        encoders = restored_encoders(model.fitted_.table, tensors)
+        encoders = restored_encoders(model.fitted_.table, tensors, n_items)
         if encoders:
             set_encoders(model, encoders)
     except _CONTRADICTIONS as error:
@@ -171,6 +171,7 @@ def _restored(model: Any, facts: dict[str, Any], tensors: dict[str, np.ndarray])
         words=words,
         held_out=held_out,
         thumbnails=thumbnails,
+        embeddings=kept_embeddings(tensors),
         notes=facts["notes"],
         **arrays,
     )

@@ -11,13 +11,13 @@ import numpy as np
 
 from harmonium.exceptions import ModelFileError
 from harmonium.features.encoders import Encoder
-from harmonium.features.encoders.encoder import Answers
+from harmonium.features.encoders.encoder import Answers, digest_of
 from harmonium.storage import read_sealed, read_whole_folder, write_sealed
 from harmonium.tables import Table
 from harmonium.tables.table import columns_of
 from harmonium.tables.transformer import encoders_of, frame_of
 
-_PREFIX = "embeddings/"
+_PREFIX, _ROWS = "embeddings/", "rows"
 #: name of the file beside a folder that is being made
 FILE = "embeddings.safetensors"
 
@@ -35,19 +35,68 @@ def embedding_tensors(table: Table | None, frame: Any) -> dict[str, np.ndarray]:
     Returns
     -------
     dict of str to ndarray
-        Digests of values and their embeddings, by the digest of the encoder.
+        Digests of values and their embeddings, by the digest of the encoder, and which of them each item has, by view.
     """
     embedded = () if table is None else [column for column in table.columns if column.embedding is not None]
     there = {column.name: column for column in columns_of(frame_of(frame))} if embedded else {}
     values: dict[str, tuple[Encoder, list[Any]]] = {}
+    items: dict[str, tuple[str, list[Any]]] = {}
     for name, reader, embedding in ((column.name, column.reader, column.embedding) for column in embedded):
         if name in there and embedding is not None and embedding.encoder is not None:
+            said = embedding.values(reader.opened(there[name]))
             _, known = values.setdefault(embedding.identity.digest, (embedding.encoder, []))
-            known += [value for value in embedding.values(reader.opened(there[name])) if value is not None]
-    return _tensors({digest: encoder.answers_to(known) for digest, (encoder, known) in values.items()})
+            known += [value for value in said if value is not None]
+            items[embedding.view] = embedding.identity.digest, said
+    answers = {digest: encoder.answers_to(known) for digest, (encoder, known) in values.items()}
+    places = {digest: {bytes(key): row for row, key in enumerate(keys)} for digest, (keys, _) in answers.items()}
+    return _tensors(answers) | {
+        f"{_PREFIX}{digest}/{_ROWS}/{view}": np.array(
+            [-1 if value is None else places[digest][digest_of(value)] for value in said], dtype=np.int64
+        )
+        for view, (digest, said) in items.items()
+    }
 
 
-def restored_encoders(table: Table | None, tensors: Mapping[str, np.ndarray]) -> dict[str, Encoder]:
+def embedded_items(tensors: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Return the embedding of each item, by view; items without a value have a row of zeros.
+
+    Parameters
+    ----------
+    tensors : mapping of str to ndarray
+        What `embedding_tensors` returned, or a folder keeps of it.
+
+    Returns
+    -------
+    dict of str to ndarray of shape (n_items, dimension)
+        Embeddings by the name of their view.
+    """
+    result = {}
+    for digest, (_, answers) in _answers(tensors).items():
+        prefix = f"{_PREFIX}{digest}/{_ROWS}/"
+        # -1 is the last row, of zeros
+        known = np.concatenate([answers, np.zeros((1, answers.shape[1]), dtype=np.float32)])
+        views = [name.removeprefix(prefix) for name in tensors if name.startswith(prefix)]
+        result |= {view: known[tensors[f"{prefix}{view}"]] for view in views}
+    return result
+
+
+def kept_embeddings(tensors: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Return those tensors of a folder that `embedding_tensors` made.
+
+    Parameters
+    ----------
+    tensors : mapping of str to ndarray
+        Tensors of the folder.
+
+    Returns
+    -------
+    dict of str to ndarray
+        Some of them.
+    """
+    return {name: tensor for name, tensor in tensors.items() if name.startswith(_PREFIX)}
+
+
+def restored_encoders(table: Table | None, tensors: Mapping[str, np.ndarray], n_items: int) -> dict[str, Encoder]:
     """Return encoders that know what a folder keeps, by column; raise a ValueError if it is no such thing.
 
     Parameters
@@ -56,6 +105,8 @@ def restored_encoders(table: Table | None, tensors: Mapping[str, np.ndarray]) ->
         The table of the model.
     tensors : mapping of str to ndarray
         Tensors of the folder, those of `embedding_tensors` among them.
+    n_items : int
+        Number of items.
 
     Returns
     -------
@@ -68,6 +119,11 @@ def restored_encoders(table: Table | None, tensors: Mapping[str, np.ndarray]) ->
         dimensions = {identity.dimension for identity in identities.values() if identity.digest == digest}
         if dimensions != {answers.shape[1]}:
             raise ValueError("embeddings of an encoder that the model does not have")
+    for name, rows in tensors.items():
+        if name.startswith(_PREFIX) and f"/{_ROWS}/" in name:
+            n_known = len(kept[name.split("/")[1]][1])
+            if rows.dtype != np.int64 or rows.shape != (n_items,) or not ((rows >= -1) & (rows < n_known)).all():
+                raise ValueError("embeddings that items cannot have")
     return {
         name: Encoder.restored(identity, *kept[identity.digest])
         for name, identity in identities.items()

@@ -19,9 +19,9 @@ from harmonium.evaluation.held_out import HeldOut
 from harmonium.inspection.editing import edit_topics
 from harmonium.inspection.encoders import set_encoders
 from harmonium.model_folder.contents import Contents, read_contents, write_contents
-from harmonium.model_folder.embeddings import embedding_tensors
+from harmonium.model_folder.embeddings import embedded_items, embedding_tensors
 from harmonium.model_folder.folder_summary import folder_summary
-from harmonium.model_folder.item_index import ItemIndex, WordIndex
+from harmonium.model_folder.item_index import ItemIndex, Query, WordIndex, joined_embedding, query_embedding
 from harmonium.model_folder.item_map import ItemMap
 from harmonium.model_folder.passages import Passage, SoughtPhrases
 from harmonium.model_folder.predictions import annotation_table, prediction_table
@@ -38,6 +38,8 @@ from harmonium.views.index import row_names, rows_in_order
 # time.
 _READ_EACH = 10
 _FEWEST_READ = 500
+# Share of the best passage in a score; an embedding finds what says the same in other words.
+_PASSAGE, _PASSAGE_BESIDE_MEANING = 0.5, 0.2
 
 
 class ModelFolder:
@@ -317,7 +319,12 @@ class ModelFolder:
     @cached_property
     def index(self) -> ItemIndex:
         """The search index of the items."""
-        return ItemIndex(self.search_coordinates, self._contents.words)
+        return ItemIndex(self.search_coordinates, self._contents.words, joined_embedding(self._embedded))
+
+    @cached_property
+    def _embedded(self) -> dict[str, np.ndarray]:
+        """Embeddings of the items by view."""
+        return embedded_items(self._contents.embeddings)
 
     def search(self, query: Any, n: int = 10) -> pd.DataFrame:
         """Return the items that go best with a query.
@@ -337,20 +344,23 @@ class ModelFolder:
             column ``query``. Scores are cosines of `search_coordinates` between -1 and 1; for queries with words or
             tags, half of the score is the cosine of these themselves, weighed by how rare they are. For words that
             somebody types, half of the score is instead how well the best passage of the item says them: close
-            together, and not denied ("not clean"). Commas and "and" separate phrases.
+            together, and not denied ("not clean"). Commas and "and" separate phrases. Where queries have an embedding,
+            its cosine has most of the say.
         """
         check_whole("search", "n", n, remedy="10 is usual")
         views = known_views(self.model, query_views(self.model, query))
         words = self._contents.words
         weights = None if words is None or not set(words.views) <= set(views.names) else words.query_weights(views)
         coordinates, sought = self.model.search_coordinates(views), self._sought(query)
+        embedding = query_embedding(views, self._embedded)
         if not sought:
-            return self.index.query(coordinates, weights, n)
+            return self.index.query(Query(coordinates, weights, embedding), n)
         if sought.has_denials:  # topics do not know what is denied
             coordinates = np.zeros_like(coordinates)
-        found = self.index.query(coordinates, weights, max(_FEWEST_READ, _READ_EACH * n))
+        found = self.index.query(Query(coordinates, weights, embedding), max(_FEWEST_READ, _READ_EACH * n))
         said = [sought.score(texts) for texts in self._texts(found["row"])]
-        scores = (found["score"] + np.array(said, dtype=np.float32)) / 2
+        share = _PASSAGE if embedding is None else _PASSAGE_BESIDE_MEANING
+        scores = (1 - share) * found["score"] + share * np.array(said, dtype=np.float32)
         best = np.lexsort((found["row"], -scores))[: min(n, len(found))]
         return pd.DataFrame({"row": found["row"].to_numpy()[best], "score": scores.to_numpy()[best]})
 
@@ -422,7 +432,8 @@ class ModelFolder:
         check_whole("nearest", "n", n, remedy="10 is usual")
         words, row = self._contents.words, self._row(item)
         weights = None if words is None else words.item_weights(row)
-        nearest = self.index.query(self.search_coordinates[[row]], weights, n + 1)
+        embedding = joined_embedding({view: rows[[row]] for view, rows in self._embedded.items()})
+        nearest = self.index.query(Query(self.search_coordinates[[row]], weights, embedding), n + 1)
         return nearest[nearest["row"] != item].head(n).reset_index(drop=True)
 
     @cached_property

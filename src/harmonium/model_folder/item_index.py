@@ -1,6 +1,7 @@
-"""The search index of items: neighbours by latent coordinates, and a tf-idf index of words and tags.
+"""The search index of items: neighbours by latent coordinates and by embeddings, and a tf-idf index of words and tags.
 
-Coordinates find items that are about the same; the words themselves find those that say it. A search goes by both.
+Coordinates find items that are about the same, an embedding those that mean the same; the words themselves find those
+that say it. A search goes by all that a query has.
 """
 
 from __future__ import annotations
@@ -14,19 +15,41 @@ import pandas as pd
 import scipy.sparse
 from sklearn.preprocessing import normalize
 
-from harmonium.search import NearestNeighbours
+from harmonium.search import NearestNeighbours, unit_rows
 from harmonium.tables import Table
 from harmonium.views import Views
 
 # Candidates of each kind among which the best are looked for, for each item that is wanted, and at least: conventions.
 _CANDIDATES_EACH = 10
 _FEWEST_CANDIDATES = 200
+# What each cosine weighs beside the others, without and with an embedding.
+_WEIGHTS = {"coordinates": 1.0, "words": 1.0}
+_WEIGHTS_OF_MEANING = {"coordinates": 0.1, "words": 0.3, "embedding": 1.0}
 # From so many items on FAISS is used if it is there: below it, its index takes longer to build than it saves.
 _MANY = 50_000
 
 
+@dataclass(frozen=True, eq=False)
+class Query:
+    """What a search goes by; each part is None where the queries have none.
+
+    Parameters
+    ----------
+    coordinates : ndarray of shape (n_queries, n_topics)
+        Coordinates of the queries.
+    words : csr_array of shape (n_queries, n_words), optional
+        Words of the queries, as `WordIndex.query_weights` returns them.
+    embedding : ndarray of shape (n_queries, n_dimensions), optional
+        Embedding of the queries, as `joined_embedding` returns it.
+    """
+
+    coordinates: np.ndarray
+    words: scipy.sparse.csr_array | None = None
+    embedding: np.ndarray | None = None
+
+
 class ItemIndex:
-    """Items, to be found by their coordinates and, where they have any, their words.
+    """Items, to be found by their coordinates and, where they have any, their words and their embedding.
 
     Parameters
     ----------
@@ -34,54 +57,132 @@ class ItemIndex:
         What is compared by cosine.
     words : WordIndex, optional
         Words and tags of the items.
+    embedding : ndarray of shape (n_items, n_dimensions), optional
+        Embedding of the items, as `joined_embedding` returns it.
 
     Examples
     --------
-    >>> ItemIndex(np.eye(3)).query(np.array([[0.0, 2.0, 1.0]]), None, 2)["row"].tolist()
+    >>> ItemIndex(np.eye(3)).query(Query(np.array([[0.0, 2.0, 1.0]])), 2)["row"].tolist()
     [1, 2]
     """
 
-    def __init__(self, coordinates: np.ndarray, words: WordIndex | None = None) -> None:
+    def __init__(
+        self, coordinates: np.ndarray, words: WordIndex | None = None, embedding: np.ndarray | None = None
+    ) -> None:
         self._words = words
-        self._neighbours = NearestNeighbours(backend=_backend(len(coordinates))).fit(coordinates)
+        self._near = {"coordinates": _neighbours(coordinates)}
+        if embedding is not None:
+            self._near["embedding"] = _neighbours(embedding)
+        self._n_items = len(coordinates)
 
-    def query(self, coordinates: np.ndarray, words: scipy.sparse.csr_array | None, n: int) -> pd.DataFrame:
+    def query(self, query: Query, n: int) -> pd.DataFrame:
         """Return the items that go best with queries.
 
         Parameters
         ----------
-        coordinates : ndarray of shape (n_queries, n_topics)
-            Coordinates of the queries.
-        words : csr_array of shape (n_queries, n_words), optional
-            Words of the queries, as `WordIndex.query_weights` returns them. Where there are any, half of a score is by
-            these.
+        query : Query
+            What is looked for.
         n : int
             Number of items for each query.
 
         Returns
         -------
         DataFrame
-            Columns query, if there are several, row and score, best first.
+            Columns query, if there are several, row and score, best first. A score is the mean of the cosines of what
+            the queries have: the embedding has most of the say.
         """
-        n = min(n, self._neighbours.n_items_)
-        by_words = None if words is None or self._words is None else self._words.similarity(words)
-        if by_words is None or not by_words.any():
-            rows, scores = self._neighbours.query(coordinates, n)
-            return _table(rows, scores)
-        n_candidates = min(max(_FEWEST_CANDIDATES, _CANDIDATES_EACH * n), self._neighbours.n_items_)
-        near, _ = self._neighbours.query(coordinates, n_candidates)
-        best = [self._best(coordinates[q], near[q], by_words[q], n_candidates, n) for q in range(len(coordinates))]
+        n = min(n, self._n_items)
+        dense = {name: getattr(query, name) for name in self._near if getattr(query, name) is not None}
+        by_words = None if query.words is None or self._words is None else self._words.similarity(query.words)
+        if by_words is not None and not by_words.any():
+            by_words = None
+        if by_words is None and len(dense) == 1:
+            return _table(*self._near["coordinates"].query(query.coordinates, n))
+        n_candidates = min(max(_FEWEST_CANDIDATES, _CANDIDATES_EACH * n), self._n_items)
+        near = [self._near[name].query(values, n_candidates)[0] for name, values in dense.items()]
+        best = []
+        for number in range(len(query.coordinates)):
+            said = None if by_words is None else by_words[number]
+            rows = [found[number] for found in near] + ([] if said is None else [_most(said, n_candidates)])
+            one = {name: values[number] for name, values in dense.items()}
+            best.append(self._best(one, said, np.unique(np.concatenate(rows)), n))
         return _table(np.stack([rows for rows, _ in best]), np.stack([scores for _, scores in best]))
 
     def _best(
-        self, query: np.ndarray, near: np.ndarray, by_words: np.ndarray, n_candidates: int, n: int
+        self, dense: Mapping[str, np.ndarray], said: np.ndarray | None, rows: np.ndarray, n: int
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the best of the items that are about the same or say the same."""
-        most = np.argpartition(-by_words, n_candidates - 1)[:n_candidates]
-        rows = np.union1d(near, most[by_words[most] > 0])
-        scores = (self._neighbours.similarity(query, rows) + by_words[rows]) / 2
+        """Return the best of some candidates, and their scores."""
+        cosines = {name: self._near[name].similarity(values, rows) for name, values in dense.items()}
+        if said is not None:
+            cosines["words"] = said[rows]
+        weights = _WEIGHTS_OF_MEANING if "embedding" in cosines else _WEIGHTS
+        total = sum(weights[name] for name in cosines)
+        scores = np.sum([weights[name] / total * cosine for name, cosine in cosines.items()], axis=0)
         order = np.lexsort((rows, -scores))[:n]
         return rows[order], scores[order].astype(np.float32)
+
+
+def joined_embedding(by_view: Mapping[str, np.ndarray]) -> np.ndarray | None:
+    """Return embeddings side by side, each in rows of length 1; None if there are none.
+
+    Parameters
+    ----------
+    by_view : mapping of str to ndarray of shape (n_rows, dimension)
+        Embeddings by view; rows of zeros, or with NaN, lack one.
+
+    Returns
+    -------
+    ndarray of shape (n_rows, sum of dimensions) or None
+        What is compared by cosine.
+
+    Examples
+    --------
+    >>> joined_embedding({"title": np.array([[0.0, 2.0]]), "text": np.array([[np.nan, np.nan]])}).tolist()
+    [[0.0, 1.0, 0.0, 0.0]]
+    """
+    if not by_view:
+        return None
+    return np.concatenate([unit_rows(np.nan_to_num(rows), name) for name, rows in by_view.items()], axis=1)
+
+
+def query_embedding(views: Views, items: Mapping[str, np.ndarray]) -> np.ndarray | None:
+    """Return the embedding of queries side by side, as that of the items is; None if they have none.
+
+    Parameters
+    ----------
+    views : Views
+        Views of the queries.
+    items : mapping of str to ndarray of shape (n_items, dimension)
+        Embeddings of the items by view.
+
+    Returns
+    -------
+    ndarray of shape (n_queries, sum of dimensions) or None
+        Zeros where a query has none.
+    """
+    known = [name for name in items if name in views.names]
+    if not known:
+        return None
+    width = {name: rows.shape[1] for name, rows in items.items()}
+    rows = {name: _dense(views, name) if name in known else np.zeros((len(views), width[name])) for name in items}
+    joined = joined_embedding(rows)
+    return joined if joined is not None and joined.any() else None
+
+
+def _dense(views: Views, name: str) -> np.ndarray:
+    """Return the values of a dense view, 0 where rows are missing."""
+    source = views.source(name)
+    return np.where((source.rows >= 0)[:, None], np.nan_to_num(source.matrix)[np.maximum(source.rows, 0)], 0.0)
+
+
+def _most(said: np.ndarray, n: int) -> np.ndarray:
+    """Return the items that say most of a query, of those that say anything."""
+    most = np.argpartition(-said, n - 1)[:n]
+    return most[said[most] > 0]
+
+
+def _neighbours(rows: np.ndarray) -> NearestNeighbours:
+    return NearestNeighbours(backend=_backend(len(rows))).fit(rows)
 
 
 def _table(rows: np.ndarray, scores: np.ndarray) -> pd.DataFrame:

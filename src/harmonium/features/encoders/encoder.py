@@ -101,7 +101,7 @@ class Encoder:
             The encoder itself.
         """
         rows = _checked(self.name, answers, len(values), self._dimension)
-        self._known.update(zip(map(_key, values), rows, strict=True))
+        self._known.update(zip(map(digest_of, values), rows, strict=True))
         return self
 
     def offer(self, kept: Mapping[str, Answers]) -> None:
@@ -145,7 +145,7 @@ class Encoder:
         ndarray of float32 of shape (n_values, dimension)
             A row for each.
         """
-        keys = [_key(value) for value in values]
+        keys = [digest_of(value) for value in values]
         if not keys:
             return np.zeros((0, self._dimension or self.identity().dimension), dtype=np.float32)
         new = {key: value for key, value in zip(keys, values, strict=True) if key not in self._known}
@@ -193,7 +193,7 @@ class Encoder:
         answers : ndarray of float32 of shape (n_different, dimension)
             Their embeddings.
         """
-        different = {_key(value): value for value in values}
+        different = {digest_of(value): value for value in values}
         keys = np.frombuffer(b"".join(different), dtype=np.uint8).reshape(-1, 32)
         return keys, self(list(different.values()))
 
@@ -316,8 +316,24 @@ def _checked(name: str, answers: Any, n_values: int, dimension: int | None = Non
     return rows
 
 
-def _key(value: Any) -> bytes:
-    """Return a digest of a text or a picture."""
+def digest_of(value: Any) -> bytes:
+    """Return a digest of a text or a picture, by which answers are known.
+
+    Parameters
+    ----------
+    value : str or array
+        A text or a picture.
+
+    Returns
+    -------
+    bytes
+        SHA-256.
+
+    Examples
+    --------
+    >>> digest_of("a room") == digest_of("a room"), len(digest_of("a room"))
+    (True, 32)
+    """
     if isinstance(value, str):
         return hashlib.sha256(value.encode("utf-8", "surrogatepass")).digest()
     pixels = np.ascontiguousarray(value)
