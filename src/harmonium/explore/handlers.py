@@ -20,7 +20,7 @@ from harmonium.model_folder.json_values import json_records, json_value
 from harmonium.report.summary.cards import Cards
 from harmonium.report.summary.columns import association, associations, column_summary
 from harmonium.report.summary.item_views import picture_columns
-from harmonium.report.summary.topics import topics_summary
+from harmonium.report.summary.topics import topics_summary, tree_summary
 from harmonium.report.tables.latent import latent_means, topic_means
 
 # Items and features of the page of a topic, topics of the page of an item.
@@ -61,7 +61,7 @@ class Handlers:
     def _topics(self) -> dict[int, dict[str, Any]]:
         topics = topics_summary(self.folder, self.cards, _TOPIC_FEATURES, _TOPIC_ITEMS)
         for topic in topics:
-            for card in topic["cards"]:
+            for card in (*topic["cards"], *topic["least"]):
                 card.pop("picture")  # pages show pictures by their addresses
         return {topic["topic"]: topic for topic in topics}
 
@@ -115,11 +115,12 @@ class Handlers:
             {
                 **{name: topic[name] for name in ("topic", "label", "share", "stability", "is_idle", "same_as")},
                 "features": {view: names[:10] for view, names in topic["features"].items()},
+                "strengths": {view: sizes[:10] for view, sizes in topic["strengths"].items()},
                 "cards": topic["cards"][:8],
             }
             for topic in self._topics.values()
         ]
-        return {"topics": shown}
+        return {"topics": shown, "tree": tree_summary(self.folder, list(self._topics.values()))}
 
     def topic(self, topic: int) -> dict[str, Any]:
         """Return what a topic is about."""

@@ -115,13 +115,18 @@ _TOPIC = {
     "is_idle": FLAG,
     "same_as": maybe(WHOLE),
     "features": by_name(listed(TEXT)),
+    "strengths": by_name(listed(NUMBER)),
     "cards": listed(CARD),
 }
-TOPICS = record(topics=listed(record(**_TOPIC)))
+_JOIN = record(one=NUMBER, other=NUMBER, one_height=NUMBER, other_height=NUMBER, height=NUMBER)
+_TREE = record(topics=listed(record(topic=WHOLE, label=TEXT)), joins=listed(_JOIN))
+TOPICS = record(topics=listed(record(**_TOPIC)), tree=maybe(_TREE))
 TOPIC = record(
     **_TOPIC,
     classes=maybe(listed(record(name=TEXT, ahead=NUMBER))),
     effects=maybe(listed(maybe(NUMBER))),
+    least=listed(CARD),
+    neighbours=listed(record(topic=WHOLE, label=TEXT, correlation=NUMBER)),
     previous=maybe(WHOLE),
     next=maybe(WHOLE),
     columns=listed(record(column=WHOLE, **_GOES_WITH)),

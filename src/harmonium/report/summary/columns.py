@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import scipy.sparse
 
 from harmonium.model_folder import ModelFolder
 from harmonium.model_folder.json_values import json_records
 from harmonium.report.summary.cards import shortened
-from harmonium.report.summary.column_values import ColumnValues, as_date
+from harmonium.report.summary.column_values import ColumnValues, as_date, column_values
 
 # names and bins of a distribution, texts and other columns that are listed: as many as one reads
 _NAMES, _BINS, _TEXTS, _ASSOCIATIONS = 12, 20, 5, 12
@@ -109,6 +110,15 @@ def _quartiles(column: ColumnValues) -> dict[str, Any] | None:
     if column.kind == "date":
         return {name: as_date(value) for name, value in found.items()} | {"sd": None}
     return {**found, "sd": float(known.std())}
+
+
+def topics_with_columns(folder: ModelFolder, topics: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return summaries of topics with ``columns``, those that each goes with, the strongest first."""
+    columns = {name: column_values(name, folder.items[name]) for name in folder.items.columns}
+    numbers = [topic.number for topic in folder.model.fitted_.topics]
+    own = (column_values("", pd.Series(values)) for values in folder.topic_coordinates.T.astype(np.float64))
+    found = dict(zip(numbers, own, strict=True))
+    return [{**topic, "columns": associations(found[topic["topic"]], columns)} for topic in topics]
 
 
 # ---- what goes with what -----------------------------------------------------------------------------------------
