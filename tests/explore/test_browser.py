@@ -5,15 +5,21 @@ Skipped where no chromium is installed, or none that playwright can start.
 
 from __future__ import annotations
 
+import json
 import shutil
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from harmonium import ModelFolder
 from harmonium.explore import Settings, make_app
+from harmonium.explore.site import write_site
+from tests.cases.explore import SCRIPT
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -114,10 +120,68 @@ def test_lasso_selects_what_it_is_drawn_around(page: Any, address: str, rooms: M
         page.mouse.move(x, y, steps=3)
     page.mouse.up()
     page.get_by_text("items selected").wait_for()
+    page.get_by_text("good: 100 %").wait_for()
     picked = page.evaluate("Array.from(window.harmoniumMap.cloud.picked)")
     # both kinds lie apart on the map, so that a box around one of them holds nothing else
     assert [row for row, chosen in enumerate(picked) if chosen] == good
-    assert page.locator("#selection").get_by_text("good: 100 %").is_visible()
+    assert page.locator(".differences").get_by_text("clean").is_visible()
+    with page.expect_download() as download:
+        page.locator("#selection").get_by_role("link", name="CSV").click()
+    assert pd.read_csv(download.value.path())["row"].tolist() == good
+
+
+def test_a_view_is_kept_in_the_address(page: Any, browser: Any, address: str, rooms: ModelFolder) -> None:
+    page.goto(address)
+    page.wait_for_selector("#map[data-ready]")
+    page.locator("#filter").select_option("column:price")
+    page.get_by_label("price to").fill("60")
+    page.get_by_label("price to").press("Enter")
+    cheap = int((rooms.items["price"] <= 60).sum())
+    page.get_by_text(f"{cheap} items selected").wait_for()
+    page.get_by_role("button", name="bad").click()
+    page.locator("#map").focus()
+    page.keyboard.press("+")
+    page.wait_for_url("**/#*view=*")
+    picked, look = "Array.from(window.harmoniumMap.cloud.picked)", "window.harmoniumMap.looksAt()"
+    here = page.evaluate(picked), page.evaluate(look)
+    assert here[0] == [int(price <= 60 and kind == "bad") for price, kind in rooms.items[["price", "kind"]].to_numpy()]
+    other = browser.new_page(viewport={"width": 1100, "height": 800})
+    other.goto(page.url)
+    other.get_by_text("items selected").wait_for()
+    assert other.evaluate(picked) == here[0]
+    assert other.evaluate(look) == pytest.approx(here[1], rel=1e-3)
+    other.get_by_role("link", name="Table").last.click()  # the table of the selection
+    other.wait_for_url("**/table?*")
+    assert other.locator("tbody tr").count() == sum(here[0])
+    other.close()
+
+
+def test_a_density_is_drawn(page: Any, address: str) -> None:
+    page.goto(f"{address}/#density=yes")
+    page.wait_for_selector("#map[data-ready]")
+    assert page.get_by_role("button", name="Density").get_attribute("aria-pressed") == "true"
+    page.wait_for_function("new Set(window.harmoniumMap.pixels).size > 50")  # shades, where points have ten colours
+
+
+def test_a_site_needs_no_server(page: Any, rooms: ModelFolder, tmp_path: Path) -> None:
+    page.on("dialog", lambda dialog: pytest.fail(f"a review could open a dialog: {dialog.message}"))
+    write_site(rooms, tmp_path / "site")
+    page.goto(f"file://{tmp_path}/site/index.html")
+    page.wait_for_selector("#map[data-ready]")
+    page.get_by_role("button", name="good").click()
+    page.get_by_text("40 items selected").wait_for()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="JSON").click()
+    found = json.loads(Path(download.value.path()).read_text())
+    assert [entry["row"] for entry in found] == np.flatnonzero(rooms.items["kind"] == "good").tolist()
+    page.get_by_role("button", name="Clear").click()
+    page.evaluate("window.harmoniumMap.tell('open', 0)")
+    page.get_by_text(SCRIPT).first.wait_for()  # as text
+    page.get_by_role("link", name="Topics").click()
+    page.locator("article h3 a").first.click()
+    page.get_by_role("link", name="Colour the map by this topic").click()
+    page.wait_for_selector("#map[data-ready]")
+    assert page.locator("#colour").input_value().startswith("topic:")
 
 
 def test_the_map_is_used_by_keyboard(page: Any, address: str, rooms: ModelFolder) -> None:
@@ -137,7 +201,17 @@ def test_the_map_is_used_by_keyboard(page: Any, address: str, rooms: ModelFolder
 
 def test_pages_fit_a_small_screen(page: Any, address: str) -> None:
     page.set_viewport_size({"width": 360, "height": 700})
-    for path in ("/", "/topics", "/topics/0", "/items/1", "/search?q=dirty", "/annotate?column.review=clean"):
+    for path in (
+        "/",
+        "/topics",
+        "/topics/0",
+        "/items/1",
+        "/search?q=dirty",
+        "/columns",
+        "/columns/2",
+        "/table",
+        "/annotate?column.review=clean",
+    ):
         page.goto(address + path)
         assert page.evaluate("document.documentElement.scrollWidth") <= 360, path
 
@@ -148,5 +222,6 @@ def test_a_script_in_a_review_is_not_run(page: Any, address: str) -> None:
         page.goto(address + path)
     page.goto(address)
     page.wait_for_selector("#map[data-ready]")
-    page.evaluate("window.harmoniumMap.tell('lasso', [0])")
-    page.get_by_text("1 item selected").wait_for()
+    page.get_by_role("button", name="bad").click()
+    page.get_by_text("Most typical").wait_for()
+    page.evaluate("location.href = '/#item=0'")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from starlette.testclient import TestClient
 
@@ -20,6 +22,11 @@ PAGES = [
     "/topics/0",
     "/items/0",
     "/search",
+    "/columns",
+    "/columns/0",
+    "/columns/2",
+    "/table",
+    "/table?column:price=50..80&q=dirty&sort=-column:price&n=5",
     "/search?q=dirty",
     "/annotate",
     "/annotate?column.review=clean+quiet",
@@ -62,18 +69,20 @@ def test_map_has_all_items_where_the_folder_has_them(client: TestClient, folder:
     np.testing.assert_allclose(np.stack([x, y], axis=1), folder.map, atol=1e-4)
 
 
-def test_colours_by_class_column_and_topic(client: TestClient, folder: ModelFolder) -> None:
-    by_class = got(client, "/colours.json?by=column:kind")
+def test_values_by_class_tag_number_and_topic(client: TestClient, folder: ModelFolder) -> None:
+    offered = {entry["by"]: entry["kind"] for entry in got(client, "/index.json")["colourings"]}
+    assert offered.items() >= {"column:kind": "class", "column:tags": "tags", "column:price": "number"}.items()
+    assert "column:review" not in offered
+    by_class = got(client, "/values.json?by=column:kind")
     assert [by_class["names"][value] for value in by_class["values"]] == folder.items["kind"].tolist()
-    for entry in got(client, "/index.json")["colourings"]:
-        colours = got(client, f"/colours.json?by={entry['by']}")
-        assert len(colours["values"]) == len(folder)
-        assert all(0 <= value <= 255 for value in colours["values"])
-    topic = next(entry["by"] for entry in got(client, "/index.json")["colourings"] if entry["group"] == "topic")
-    values = got(client, f"/colours.json?by={topic}")["values"]
-    number = int(topic.partition(":")[2])
-    assert np.argmax(values) in np.flatnonzero(np.array(values) == 254)
-    assert np.corrcoef(values, folder.coordinates[:, number])[0, 1] > 0.99
+    tags = got(client, "/values.json?by=column:tags")
+    written = ["|".join(sorted(tags["names"][tag] for tag in row)) for row in tags["values"]]
+    assert written == folder.items["tags"].tolist()
+    prices = got(client, "/values.json?by=column:price")["values"]
+    np.testing.assert_allclose(prices, folder.items["price"], rtol=1e-5)
+    topic = next(by for by in offered if by.startswith("topic"))
+    values = got(client, f"/values.json?by={topic}")["values"]
+    np.testing.assert_allclose(values, folder.topic_coordinates[:, int(topic.partition(":")[2])], rtol=1e-5)
 
 
 def test_search_by_words_columns_and_items(client: TestClient, folder: ModelFolder) -> None:
@@ -130,6 +139,77 @@ def test_selection_says_what_is_special(client: TestClient, folder: ModelFolder)
     assert {card["row"] for card in found["items"]} <= set(good)
 
 
+def test_differences_are_correlations_with_being_selected(client: TestClient, folder: ModelFolder) -> None:
+    rows = [*range(0, 40, 2), 1, 3, 5]
+    chosen = np.isin(np.arange(len(folder)), rows)
+    found = posted(client, "/selection.json", rows=rows)["differences"]
+    items = folder.items
+    kinds = {entry["kind"] for entry in found}
+    assert kinds == {"topic", "word", "column"}
+    for entry in found:
+        if entry["kind"] == "word":
+            has = items["review"].str.contains(rf"\b{entry['name']}\b", case=False).to_numpy(dtype=float)
+        elif entry["kind"] == "topic":
+            has = folder.topic_coordinates[:, int(entry["by"].partition(":")[2])].astype(float)
+        elif entry["value"] is None:
+            has = items[entry["name"]].to_numpy(dtype=float)
+        else:
+            has = items[entry["name"]].str.contains(entry["value"], regex=False).to_numpy(dtype=float)
+        assert entry["selected"] == pytest.approx(has[chosen].mean(), rel=1e-4)
+        assert entry["rest"] == pytest.approx(has[~chosen].mean(), rel=1e-4)
+        assert entry["correlation"] == pytest.approx(np.corrcoef(has, chosen)[0, 1], rel=1e-4)
+    sizes = [abs(entry["correlation"]) for entry in found]
+    assert sizes == sorted(sizes, reverse=True)
+    assert posted(client, "/selection.json", rows=list(range(len(folder))))["differences"] == []
+
+
+def test_table_has_the_rows_that_pandas_finds(client: TestClient, folder: ModelFolder) -> None:
+    items = folder.items
+    expected = items[items["price"].between(60, 95) & (items["kind"] == "good") & items["review"].str.contains("quiet")]
+    expected = expected.sort_values("price", ascending=False)
+    asked = "column:price=60..95&column:kind=good&column:review=QUIET&sort=-column:price"
+    found = got(client, f"/table.json?{asked}&n=200")
+    assert len(expected) == found["total"] > 3
+    assert [row["row"] for row in found["rows"]] == expected.index.tolist()
+    page = got(client, f"/table.json?{asked}&n=2&offset=2")
+    assert [row["row"] for row in page["rows"]] == expected.index[2:4].tolist()
+    by_words = got(client, "/table.json?q=cheap+dirty&n=200")["rows"]
+    has = items["review"].str.contains("dirty") & items["tags"].str.contains("cheap")
+    assert [row["row"] for row in by_words] == np.flatnonzero(has).tolist()
+    written = pd.read_csv(io.StringIO(client.get(f"/table.csv?{asked}").text), index_col="row")
+    pd.testing.assert_frame_equal(written, expected, check_names=False, check_dtype=False)
+
+
+def test_a_lasso_holds_the_items_inside_it(client: TestClient, folder: ModelFolder) -> None:
+    places = np.array([got(client, "/map.json")[axis] for axis in "xy"])
+    left, top = np.median(places, axis=1).astype(int)
+    inside = np.flatnonzero((places[0] < left) & (places[1] < top))
+    found = got(client, f"/table.json?lasso=-9,-9 {left},-9 {left},{top} -9,{top}&n=200")
+    assert [row["row"] for row in found["rows"]] == inside.tolist()
+    assert len(inside)
+
+
+def test_columns_say_what_they_hold_and_go_with(client: TestClient, folder: ModelFolder) -> None:
+    items = folder.items
+    review, tags, price, kind = got(client, "/columns.json")["columns"]
+    assert (review["kind"], review["role"], kind["is_target"]) == ("text", "words", True)
+    assert {bar["label"]: bar["n"] for bar in kind["distribution"]["bars"]} == {"bad": 40, "good": 40}
+    assert {bar["label"]: bar["n"] for bar in tags["distribution"]["bars"]} == dict.fromkeys(
+        ("cheap", "old", "dear", "new"), 40
+    )
+    assert sum(bar["n"] for bar in price["distribution"]["bars"]) == len(folder)
+    assert price["distribution"]["numbers"]["median"] == pytest.approx(items["price"].median())
+    page = got(client, "/columns/2.json")
+    by_name = {entry["name"]: entry for entry in page["columns"]}
+    eta = np.abs(np.corrcoef(items["price"], items["kind"] == "good")[0, 1])  # two classes: |r|
+    assert by_name["kind"]["size"] == pytest.approx(eta)
+    assert abs(by_name["tags"]["size"]) == pytest.approx(eta)
+    topic = page["topics"][0]
+    r = np.corrcoef(items["price"], folder.topic_coordinates[:, topic["topic"]])[0, 1]
+    assert topic["size"] == pytest.approx(r, rel=1e-4)
+    assert got(client, f"/topics/{topic['topic']}.json")["columns"]
+
+
 def test_pictures_are_those_of_the_folder(client: TestClient, folder: ModelFolder) -> None:
     response = client.get("/pictures/2.png")
     assert (response.headers["content-type"], response.content) == ("image/png", folder.thumbnails[2])
@@ -173,8 +253,14 @@ def test_a_review_with_a_script_is_shown_as_text(client: TestClient) -> None:
         ("/annotate.json?column.price=dear", 422, "price must be a number"),
         ("/annotate.json?column.price=nan", 422, "up to 1e15"),
         ("/search.json?column.price=1e400", 422, "up to 1e15"),
-        ("/colours.json?by=column:../secret", 422, "one of"),
-        ("/colours.json", 422, "must have by"),
+        ("/values.json?by=column:../secret", 422, "one of"),
+        ("/values.json", 422, "must have by"),
+        ("/columns/4.json", 404, "from 0 to 3"),
+        ("/table.json?column:price=dear", 422, "a range of numbers"),
+        ("/table.json?column:kind=middling", 422, "one of bad, good"),
+        ("/table.json?sort=colour", 422, "sort must be"),
+        ("/table.json?lasso=1,2+3,4", 422, "3 to 200 corners"),
+        ("/table.csv?n=no", 422, "whole number"),
         ("/nothing.json", 404, "nothing at this address"),
     ],
 )
@@ -236,7 +322,7 @@ def test_nothing_can_be_written(client: TestClient) -> None:
     paths = client.get("/openapi.json").json()["paths"]
     for method in ("PUT", "DELETE", "PATCH"):
         for path in paths:
-            answer = client.request(method, path.replace("{topic}", "0").replace("{row}", "0"))
+            answer = client.request(method, path.replace("{topic}", "0").replace("{row}", "0").replace("{column}", "0"))
             assert answer.status_code in (404, 405) and "/openapi.json" in answer.json()["error"]
 
 
@@ -248,7 +334,7 @@ def test_openapi_describes_what_answers(client: TestClient) -> None:
             assert operation["summary"]
             if method == "get":
                 needed = [p for p in operation["parameters"] if p["required"] and p["in"] == "query"]
-                address = path.replace("{topic}", "0").replace("{row}", "0")
+                address = path.replace("{topic}", "0").replace("{row}", "0").replace("{column}", "0")
                 answer = client.get(address, params={p["name"]: p["schema"]["enum"][0] for p in needed})
                 assert answer.status_code == 200
                 required = operation["responses"]["200"]["content"]["application/json"]["schema"]["required"]

@@ -144,7 +144,7 @@ def test_folders_reports_and_pages_show_edits(rooms: ModelFolder, tmp_path: Path
     assert "noise" in client.get("/topics").text
     assert client.get("/topics/1.json").json()["label"] == "noise"
     assert client.get("/topics/0.json").status_code == 404
-    assert all(client.get(address).status_code == 200 for address in ("/", "/items/0", "/colours.json?by=topic:1"))
+    assert all(client.get(address).status_code == 200 for address in ("/", "/items/0", "/values.json?by=topic:1"))
     assert "noise" in render_report(summarise(opened))
     assert opened.edit_topics(edits.undo().undo()).model.n_topics_ == folder.model.n_topics_ - 1
 

@@ -190,7 +190,7 @@ def test_reports_of_numbers_and_of_models_without_a_target(tmp_path: Path) -> No
     assert summary["held_out"]["mistakes"][0]["card"]["title"] == "n7"
     page = render_report(summary)
     assert "this model" in page and "linear model" in page
-    assert '+0.100 <span class="breaks">(+0.000 to +0.200)</span>' in page
+    assert '+0.100 (+0.000 to +0.200)<br><span class="quiet">over the linear model' in page
     plain = Harmonium(2, **fit).fit({"x": table[["a", "b"]].to_numpy()})
     summary = summarise(ModelFolder.create(tmp_path / "plain", plain, {"x": table[["a", "b"]].to_numpy()}))
     assert summary["held_out"] is None

@@ -6,11 +6,13 @@ import json
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from harmonium.core.extras import require
-from harmonium.explore.endpoints import Endpoint, endpoints
+from harmonium.explore.addresses import SERVER, address
+from harmonium.explore.endpoints import Endpoint, endpoints, table_fields
 from harmonium.explore.errors import BadRequest
 from harmonium.explore.fields import parse_body, read_fields
 from harmonium.explore.handlers import Handlers
@@ -99,7 +101,7 @@ class _Application:
 
         names = sorted({endpoint.path for endpoint in self.endpoints} | {e.page_path for e in self.endpoints if e.page})
         self.request_metrics = RequestMetrics(
-            [*names, "/pictures/{row}.png", "/static/{name}"], self.settings.metrics_folder
+            [*names, "/table.csv", "/pictures/{row}.png", "/static/{name}"], self.settings.metrics_folder
         )
         app = Starlette(
             routes=self.routes(),
@@ -119,10 +121,13 @@ class _Application:
             Route("/openapi.json", self.openapi),
             Route("/healthz", self.health),
             Route("/metrics", self.metrics),
+            Route("/table.csv", counted_as("/table.csv", self.csv)),
             Route("/pictures/{row:int}.png", counted_as("/pictures/{row}.png", self.picture)),
         ]
         if self.settings.pages:
             self.templates = environment(_HERE / "templates", purpose="The explorer")
+            self.templates.globals["at"] = partial(address, SERVER)
+            self.templates.globals["addresses"] = SERVER
             routes += [self.page_route(endpoint) for endpoint in self.endpoints if endpoint.page]
             routes.append(Route("/static/{name}", counted_as("/static/{name}", self.static)))
         return [*routes, Route("/{path:path}", self.nothing)]
@@ -225,6 +230,18 @@ class _Application:
             return _json(_encoded({"error": "There is no such picture."}), 404)
         return Response(picture, media_type="image/png", headers={"cache-control": "max-age=3600"})
 
+    async def csv(self, request: Any) -> Any:
+        """Return the rows of the table as a CSV file."""
+        from starlette.responses import Response
+
+        try:
+            asked = read_fields(_parameters(request), table_fields(self.handlers))
+            content = await self.computed(lambda: self.handlers.csv(**asked))
+        except BadRequest as refusal:
+            return _json(_encoded({"error": str(refusal)}), refusal.status)
+        headers = {"content-disposition": 'attachment; filename="items.csv"'}
+        return Response(content, media_type="text/csv; charset=utf-8", headers=headers)
+
     async def static(self, request: Any) -> Any:
         """Return a script or style sheet."""
         from starlette.responses import Response
@@ -260,12 +277,16 @@ def counted_as(name: str, handle: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 def _url_parameters(request: Any, endpoint: Endpoint) -> dict[str, Any]:
+    return {**_parameters(request), **request.path_params}
+
+
+def _parameters(request: Any) -> dict[str, Any]:
     """Return the parameters of an address; refuse one that is there twice."""
     pairs: Sequence[tuple[str, str]] = request.query_params.multi_items()
     parameters = dict(pairs)
     if len(parameters) < len(pairs):
         raise BadRequest("A parameter may be given once; one is there several times; leave the others out.")
-    return {**parameters, **request.path_params}
+    return parameters
 
 
 def _encoded(answer: Any) -> bytes:

@@ -65,18 +65,23 @@ def _about(handlers: Handlers) -> list[Endpoint]:
     numbers = [topic.number for topic in handlers.folder.model.fitted_.topics]
     topic = {"topic": fields.number_of("topic", max(numbers) + 1, "Number of a topic.")}
     row = {"row": fields.number_of("row", len(handlers.folder), "Number of an item.")}
-    names = [entry["by"] for entry in handlers.colourings]
+    names = [entry["by"] for entry in handlers.values.offered]
     by = {"by": fields.one_of("by", names, True, "One of the colourings of /index.json.")}
+    column = {"column": fields.number_of("column", len(handlers.folder.items.columns), "Number of a column.")}
     described = "An item, its topics, prediction and neighbours"
     small = "What is shown of an item where there is little room"
     return [
         Endpoint("/index.json", "What the folder holds", lambda: handlers.about, schemas.ABOUT, page="index.html"),
         Endpoint("/map.json", "Where all items lie", lambda: handlers.map, schemas.MAP),
-        Endpoint("/colours.json", "Colours of all items", handlers.colours, schemas.COLOURS, by),
+        Endpoint("/values.json", "Values of all items", handlers.values.plain, schemas.VALUES, by),
         Endpoint(
             "/topics.json", "All topics, the most used first", handlers.topics, schemas.TOPICS, page="topics.html"
         ),
         Endpoint("/topics/{topic}.json", "What a topic is about", handlers.topic, schemas.TOPIC, topic, "topic.html"),
+        Endpoint("/columns.json", "All columns", handlers.column_list, schemas.COLUMNS, page="columns.html"),
+        Endpoint(
+            "/columns/{column}.json", "What a column holds", handlers.column, schemas.COLUMN, column, "column.html"
+        ),
         Endpoint("/items/{row}.json", described, handlers.item, schemas.ITEM, row, "item.html"),
         Endpoint("/cards/{row}.json", small, handlers.cards.card, schemas.CARD, row),
     ]
@@ -102,10 +107,26 @@ def _questions(handlers: Handlers) -> list[Endpoint]:
     found = "Items that go with words, with values of columns, or with another item"
     described = "What an item with these values would be: prediction, topics, annotations, neighbours and place"
     asked = {"q": q, "like": like, "n": n, **columns}
+    rows = "Items that match filters, in the order of a column"
     return [
+        Endpoint("/table.json", rows, handlers.table, schemas.TABLE, table_fields(handlers), "table.html"),
         Endpoint("/search.json", found, search, schemas.SEARCH, asked, "search.html"),
         Endpoint("/annotate.json", described, annotate, schemas.DESCRIBED, columns, "annotate.html"),
     ]
+
+
+def table_fields(handlers: Handlers) -> dict[str, Field]:
+    """Return the fields of the table of items: filters of columns and topics, and which rows to show."""
+    range_or_names = "A range such as 50..80, names with | between them, or words of a text."
+    filters = {by: fields.text(by, _MOST_LETTERS, description=range_or_names) for by in handlers.values}
+    return {
+        "q": fields.text("q", _MOST_LETTERS, description="Words that an item must have in one or another column."),
+        "lasso": fields.polygon("lasso"),
+        "sort": fields.text("sort", _MOST_LETTERS, description="Column to sort by, as column:NAME; -column:NAME down."),
+        "offset": fields.whole("offset", 0, fields.MOST_ROWS, 0, description="Rows to leave out first."),
+        "n": fields.whole("n", 1, fields.MOST_ROWS, 50, description="Number of rows."),
+        **filters,
+    }
 
 
 def _computations(handlers: Handlers) -> list[Endpoint]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,6 +16,8 @@ MOST_ITEMS = 1000
 MOST_ROWS = 200_000
 # longest address after the question mark; longer questions go into a body
 MOST_QUERY_BYTES = 48_000
+# corners of a polygon that a pointer has drawn, made simpler
+_MOST_CORNERS = 200
 #: largest number that a column may have
 LARGEST_NUMBER = 1e15
 #: prefix of parameters that are values of columns
@@ -111,6 +114,25 @@ def rows(n_items: int) -> Field:
     entry = {"type": "integer", "minimum": 0, "maximum": n_items - 1}
     schema = {"type": "array", "items": entry, "minItems": 1, "maxItems": MOST_ROWS}
     return Field(read, schema, is_needed=True, description="Numbers of items.")
+
+
+def polygon(name: str) -> Field:
+    """Return a field of the corners of a polygon on the map, written x,y with blanks between."""
+
+    def read(value: Any) -> list[tuple[int, int]] | None:
+        if isinstance(value, str) and not value.strip():
+            return None
+        corners = [corner.split(",") for corner in value.split()[: _MOST_CORNERS + 1]] if isinstance(value, str) else []
+        sound = all(len(c) == 2 and all(re.fullmatch(r"-?\d{1,7}", part, re.ASCII) for part in c) for c in corners)
+        if not 3 <= len(corners) <= _MOST_CORNERS or not sound:
+            raise BadRequest(
+                f"{name} must be 3 to {_MOST_CORNERS} corners such as '0,0 65535,0 0,65535'; got {shown(value)}."
+            )
+        return [(int(x), int(y)) for x, y in corners]
+
+    schema = {"type": "string", "maxLength": 17 * _MOST_CORNERS}
+    description = "Corners of a polygon on the map, of places from 0 to 65535, that items must lie in."
+    return Field(read, schema, None, False, description, ["0,0 65535,0 65535,65535 0,65535"])
 
 
 def item_schema(columns: Sequence[str]) -> dict[str, Any]:

@@ -10,15 +10,17 @@ import numpy as np
 import pandas as pd
 
 from harmonium._version import __version__
-from harmonium.explore.colours import colourings, colours_of, pixel_coordinates
 from harmonium.explore.errors import BadRequest, answering, collected_notices
 from harmonium.explore.fields import as_cells, as_number
 from harmonium.explore.selection import selection_summary
+from harmonium.explore.table import matching_rows, ordered, table_csv, table_page
+from harmonium.explore.values import Values, pixel_coordinates
 from harmonium.model_folder import ModelFolder
 from harmonium.model_folder.json_values import json_records, json_value
 from harmonium.report.summary.cards import Cards
+from harmonium.report.summary.columns import association, associations, column_summary
 from harmonium.report.summary.item_views import picture_columns
-from harmonium.report.summary.topics import topics_summary
+from harmonium.report.summary.topics import topics_summary, tree_summary
 from harmonium.report.tables.latent import latent_means, topic_means
 
 # Items and features of the page of a topic, topics of the page of an item.
@@ -59,7 +61,7 @@ class Handlers:
     def _topics(self) -> dict[int, dict[str, Any]]:
         topics = topics_summary(self.folder, self.cards, _TOPIC_FEATURES, _TOPIC_ITEMS)
         for topic in topics:
-            for card in topic["cards"]:
+            for card in (*topic["cards"], *topic["least"]):
                 card.pop("picture")  # pages show pictures by their addresses
         return {topic["topic"]: topic for topic in topics}
 
@@ -70,9 +72,9 @@ class Handlers:
         return {topic["topic"]: topic["label"] for topic in kept}
 
     @cached_property
-    def colourings(self) -> list[dict[str, str]]:
-        """Everything that the map can be coloured by."""
-        return colourings(self.folder, self.labels)
+    def values(self) -> Values:
+        """Columns and topics of the items."""
+        return Values(self.folder, self.labels)
 
     @cached_property
     def _spread(self) -> tuple[np.ndarray, np.ndarray]:
@@ -92,7 +94,7 @@ class Handlers:
             "asked_by": self.columns,
             "pictures_in": self.pictures,
             "has_pictures": self.folder.thumbnails is not None,
-            "colourings": self.colourings,
+            "colourings": self.values.offered,
         }
 
     @cached_property
@@ -107,21 +109,18 @@ class Handlers:
             "without_pictures": lacking if has_pictures else [],
         }
 
-    def colours(self, by: str) -> dict[str, Any]:
-        """Return the colour of each item."""
-        return colours_of(self.folder, by)
-
     def topics(self) -> dict[str, Any]:
         """Return all topics, the most used first."""
         shown = [
             {
                 **{name: topic[name] for name in ("topic", "label", "share", "stability", "is_idle", "same_as")},
                 "features": {view: names[:10] for view, names in topic["features"].items()},
+                "strengths": {view: sizes[:10] for view, sizes in topic["strengths"].items()},
                 "cards": topic["cards"][:8],
             }
             for topic in self._topics.values()
         ]
-        return {"topics": shown}
+        return {"topics": shown, "tree": tree_summary(self.folder, list(self._topics.values()))}
 
     def topic(self, topic: int) -> dict[str, Any]:
         """Return what a topic is about."""
@@ -133,7 +132,19 @@ class Handlers:
             **self._topics[topic],
             "previous": order[rank - 1] if rank else None,
             "next": order[rank + 1] if rank + 1 < len(order) else None,
+            "columns": self._columns_of_topic(topic),
         }
+
+    def _columns_of_topic(self, topic: int) -> list[dict[str, Any]]:
+        """Return how a topic goes with each column, the strongest first; with texts it goes by their words."""
+        if topic not in self.labels:
+            return []
+        own = self.values[f"topic:{topic}"]
+        found = [
+            {"column": number, "name": name, **association(own, self.values[f"column:{name}"])}
+            for number, name in enumerate(self.folder.items.columns)
+        ]
+        return sorted((entry for entry in found if entry["size"] is not None), key=lambda entry: -abs(entry["size"]))
 
     def item(self, row: int) -> dict[str, Any]:
         """Return what is known of an item: its columns, topics, prediction and neighbours."""
@@ -147,6 +158,60 @@ class Handlers:
         with collected_notices() as notices:
             answer["explanation"] = self._explained_item(row)
         return {**answer, "notices": notices}
+
+    def items(self, rows: Sequence[int]) -> list[dict[str, Any]]:
+        """Return what is known of some items, without neighbours and explanations, which take time."""
+        topics = self.strongest(self.folder.topic_coordinates[list(rows)])
+        names = self.folder.items.columns.tolist()
+        cells = self.folder.items.iloc[list(rows)].itertuples(index=False, name=None)
+        return [
+            {
+                **self.cards.card(row),
+                "values": {name: json_value(cell) for name, cell in zip(names, own, strict=True)},
+                "topics": strongest,
+            }
+            for row, own, strongest in zip(rows, cells, topics, strict=True)
+        ]
+
+    # ---- about columns -------------------------------------------------------------------------------------------
+    def column_list(self) -> dict[str, Any]:
+        """Return what each column holds, without what it goes with."""
+        return {"columns": [self._column(number) for number in range(len(self.folder.items.columns))]}
+
+    def column(self, column: int) -> dict[str, Any]:
+        """Return what a column holds, and which columns and topics it goes with."""
+        own = self.values[f"column:{self.folder.items.columns[column]}"]
+        columns = {name: self.values[f"column:{name}"] for name in self.folder.items.columns}
+        numbers = {name: number for number, name in enumerate(columns)}
+        topics = {str(topic): self.values[f"topic:{topic}"] for topic in self.labels}
+        return {
+            **self._column(column),
+            "columns": [{**found, "column": numbers[found["name"]]} for found in associations(own, columns)],
+            "topics": [
+                {**found, "topic": int(found["name"]), "name": self.labels[int(found["name"])]}
+                for found in associations(own, topics)
+            ],
+        }
+
+    def _column(self, number: int) -> dict[str, Any]:
+        name = self.folder.items.columns[number]
+        return {"column": number, **column_summary(self.folder, name, self.values[f"column:{name}"])}
+
+    def table(self, **asked: Any) -> dict[str, Any]:
+        """Return the items that match filters, a page of them."""
+        rows, where = self._matching(asked)
+        filters = [{"by": by, "value": value} for by, value in where.items()]
+        page = table_page(self.values, rows, asked["offset"], asked["n"])
+        return {**page, "filters": filters, "sort": asked["sort"], "q": asked["q"]}
+
+    def csv(self, **asked: Any) -> str:
+        """Return all items that match filters as a CSV file."""
+        return table_csv(self.values, self._matching(asked)[0])
+
+    def _matching(self, asked: dict[str, Any]) -> tuple[np.ndarray, dict[str, str]]:
+        where = {by: asked[by] for by in self.values if asked[by]}
+        rows = matching_rows(self.values, where, asked["lasso"], asked["q"] or "")
+        return ordered(self.values, rows, asked["sort"]), where
 
     # ---- about rows that are sent --------------------------------------------------------------------------------
     def search(self, query: Any, n: int) -> dict[str, Any]:
@@ -250,7 +315,7 @@ class Handlers:
 
     def selection(self, rows: Sequence[int]) -> dict[str, Any]:
         """Return what is special about some items."""
-        summary = selection_summary(self.folder, np.unique(np.asarray(rows)), self.labels)
+        summary = selection_summary(self.folder, np.unique(np.asarray(rows)), self.labels, self.values)
         return {**summary, "items": [self.cards.card(row) for row in summary["items"]]}
 
     def _explained(self, item: Any) -> dict[str, Any]:

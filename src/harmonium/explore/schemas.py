@@ -67,11 +67,46 @@ ABOUT = record(
     asked_by=listed(TEXT),
     pictures_in=listed(TEXT),
     has_pictures=FLAG,
-    colourings=listed(record(by=TEXT, name=TEXT, group=TEXT)),
+    colourings=listed(record(by=TEXT, name=TEXT, kind=TEXT, group=TEXT)),
 )
 PIXELS = {"x": listed(WHOLE), "y": listed(WHOLE)}
 MAP = record(n=WHOLE, **PIXELS, has_pictures=FLAG, without_pictures=listed(WHOLE))
-COLOURS = record(kind={"enum": ["class", "number"]}, by=TEXT, values=listed(WHOLE))
+VALUES = record(
+    kind={"enum": ["class", "tags", "number", "date"]},
+    by=TEXT,
+    names=listed(TEXT),
+    values=listed(maybe({"anyOf": [NUMBER, listed(WHOLE)]})),
+)
+_BAR = record(label=TEXT, n=WHOLE, low=maybe(NUMBER), high=maybe(NUMBER))
+_COLUMN = {
+    "column": WHOLE,
+    "name": TEXT,
+    "kind": TEXT,
+    "role": maybe(TEXT),
+    "view": maybe(TEXT),
+    "note": maybe(TEXT),
+    "is_target": FLAG,
+    "n": WHOLE,
+    "missing": NUMBER,
+    "distinct": WHOLE,
+    "distribution": record(bars=listed(_BAR), numbers=maybe(by_name(ANYTHING)), examples=listed(TEXT)),
+}
+_GOES_WITH = {"name": TEXT, "size": NUMBER, "measure": TEXT}
+COLUMNS = record(columns=listed(record(**_COLUMN)))
+COLUMN = record(
+    **_COLUMN,
+    columns=listed(record(column=WHOLE, **_GOES_WITH)),
+    topics=listed(record(topic=WHOLE, **_GOES_WITH)),
+)
+TABLE = record(
+    total=WHOLE,
+    offset=WHOLE,
+    columns=listed(TEXT),
+    rows=listed(record(row=WHOLE, values=by_name(ANYTHING))),
+    filters=listed(record(by=TEXT, value=TEXT)),
+    sort=maybe(TEXT),
+    q=maybe(TEXT),
+)
 _TOPIC = {
     "topic": WHOLE,
     "label": TEXT,
@@ -80,15 +115,21 @@ _TOPIC = {
     "is_idle": FLAG,
     "same_as": maybe(WHOLE),
     "features": by_name(listed(TEXT)),
+    "strengths": by_name(listed(NUMBER)),
     "cards": listed(CARD),
 }
-TOPICS = record(topics=listed(record(**_TOPIC)))
+_JOIN = record(one=NUMBER, other=NUMBER, one_height=NUMBER, other_height=NUMBER, height=NUMBER)
+_TREE = record(topics=listed(record(topic=WHOLE, label=TEXT)), joins=listed(_JOIN))
+TOPICS = record(topics=listed(record(**_TOPIC)), tree=maybe(_TREE))
 TOPIC = record(
     **_TOPIC,
     classes=maybe(listed(record(name=TEXT, ahead=NUMBER))),
     effects=maybe(listed(maybe(NUMBER))),
+    least=listed(CARD),
+    neighbours=listed(record(topic=WHOLE, label=TEXT, correlation=NUMBER)),
     previous=maybe(WHOLE),
     next=maybe(WHOLE),
+    columns=listed(record(column=WHOLE, **_GOES_WITH)),
 )
 ITEM = record(
     **CARD["properties"],
@@ -117,6 +158,18 @@ DESCRIBED = record(
 SELECTION = record(
     n=WHOLE,
     topics=listed(record(topic=WHOLE, label=TEXT, ahead=NUMBER)),
+    differences=listed(
+        record(
+            kind={"enum": ["topic", "word", "column"]},
+            name=TEXT,
+            by=maybe(TEXT),
+            value=maybe(TEXT),
+            selected=maybe({"anyOf": [NUMBER, TEXT]}),
+            rest=maybe({"anyOf": [NUMBER, TEXT]}),
+            correlation=NUMBER,
+            unit={"enum": ["share", "mean", "date"]},
+        )
+    ),
     target=maybe(record(column=TEXT, mean=maybe(NUMBER), classes=listed(record(name=TEXT, share=NUMBER)))),
     items=listed(CARD),
 )

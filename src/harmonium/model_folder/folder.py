@@ -112,6 +112,11 @@ class ModelFolder:
         """Whether items have words or tags, which `search` takes as they are written."""
         return self._contents.words is not None
 
+    @property
+    def words(self) -> WordIndex | None:
+        """The words and tags of the items; None if they have none."""
+        return self._contents.words
+
     # ---- making and reading --------------------------------------------------------------------------------------
     @classmethod
     def create(

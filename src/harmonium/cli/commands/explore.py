@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -22,9 +23,20 @@ def command(
     ] = "127.0.0.1",
     embed: EmbedFiles = None,
     browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
+    export: Annotated[
+        Path | None,
+        typer.Option(help="Write a site of files to this folder instead, which needs no server: open its index.html."),
+    ] = None,
 ) -> None:
-    """Serve a page with the map, topics, search and explanations of a model, until Ctrl-C."""
+    """Serve a page with the map, table, topics, search and explanations of a model, until Ctrl-C."""
     with one_line_errors():
+        if export is not None:
+            from harmonium.explore.site import write_site
+            from harmonium.model_folder import ModelFolder
+
+            n_files = write_site(ModelFolder.open(model), export)
+            echo(f"The site is in {export} ({n_files:,} files); open {export / 'index.html'} in a browser.")
+            return
         from harmonium.explore.server import run, settings_for
 
         def ready(address: str) -> None:

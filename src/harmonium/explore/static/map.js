@@ -1,5 +1,6 @@
 // The map of items: pan, zoom, lasso, by mouse, finger or keyboard.
 
+import { drawDensity } from "./density.js";
 import { PointCloud } from "./points.js";
 import { palettes } from "./palette.js";
 
@@ -7,6 +8,7 @@ const SPAN = 65535; // places are whole numbers from 0 to this
 const CELL = 44; // pixels of the page between thumbnails
 const TRIED = 8; // items of a cell that are tried until one covers no other
 const MOST_ZOOM = 400;
+const FEW = 2000; // points in sight that are drawn one by one above a density
 const CLICK = 4; // a pointer that moves less than this has clicked
 
 export class ItemMap extends EventTarget {
@@ -20,6 +22,7 @@ export class ItemMap extends EventTarget {
     this.showsPictures = thumbnails !== null;
     this.kind = "class";
     this.mode = "move";
+    this.density = false;
     this.lasso = null;
     this.marked = [];
     this.place = null; // of an item that is not among the points
@@ -46,13 +49,9 @@ export class ItemMap extends EventTarget {
     this.redraw();
   }
 
-  pick(points) {
-    if (points === null) {
-      this.cloud.picked = null;
-    } else {
-      this.cloud.picked = new Uint8Array(this.cloud.size);
-      for (const point of points) this.cloud.picked[point] = 1;
-    }
+  // Points whose byte in a mask is 0 are faded; null fades none.
+  pick(mask) {
+    this.cloud.picked = mask;
     this.redraw();
   }
 
@@ -89,6 +88,20 @@ export class ItemMap extends EventTarget {
     this.redraw();
   }
 
+  // Where one looks as numbers that hold on a screen of any size: the place in the middle, and the zoom; null for all.
+  looksAt() {
+    const zoom = this.view.scale / this.least;
+    const [x, y] = this.placeOf(this.width / 2, this.height / 2);
+    const isWhole = Math.abs(zoom - 1) < 0.01 && Math.max(Math.abs(x - SPAN / 2), Math.abs(y - SPAN / 2)) < SPAN / 200;
+    return isWhole ? null : [x, y, zoom];
+  }
+
+  lookAt([x, y, zoom]) {
+    const scale = this.least * Math.max(0.5, Math.min(MOST_ZOOM, zoom));
+    this.view = { scale, left: this.width / 2 - x * scale, top: this.height / 2 - y * scale };
+    this.redraw();
+  }
+
   pan(dx, dy) {
     this.view.left += dx;
     this.view.top += dy;
@@ -110,17 +123,23 @@ export class ItemMap extends EventTarget {
     return [x * this.view.scale + this.view.left, y * this.view.scale + this.view.top];
   }
 
-  // All points that can be seen.
-  visible() {
+  // The corners of what can be seen.
+  sight() {
     const [left, top] = this.placeOf(0, 0);
     const [right, bottom] = this.placeOf(this.width, this.height);
-    return this.cloud.inside([[left, top], [right, top], [right, bottom], [left, bottom]]);
+    return [[left, top], [right, top], [right, bottom], [left, bottom]];
+  }
+
+  // All points that can be seen.
+  visible() {
+    return this.cloud.inside(this.sight());
   }
 
   // ---- drawing ------------------------------------------------------------------------------------------------------
   redraw() {
     if (this.pending || !this.view || !this.palettes) return;
     this.pending = true;
+    this.tell("view");
     requestAnimationFrame(() => {
       this.pending = false;
       this.draw();
@@ -131,7 +150,10 @@ export class ItemMap extends EventTarget {
     const begin = performance.now();
     const { full, faded, page } = this.palettes;
     this.pixels.fill(page);
-    this.cloud.draw(this.pixels, this.width, this.height, this.view, full, faded, this.radius());
+    if (this.density) drawDensity(this.cloud, this.pixels, this.width, this.height, this.view, full, faded, page, this.ratio);
+    if (!this.density || this.visible().length < FEW) {
+      this.cloud.draw(this.pixels, this.width, this.height, this.view, full, faded, this.radius());
+    }
     this.context.putImageData(this.image, 0, 0);
     if (this.showsPictures) this.drawPictures();
     this.drawMarks();
@@ -293,7 +315,7 @@ export class ItemMap extends EventTarget {
       const corners = this.lasso.map(([x, y]) => this.placeOf(x, y));
       this.lasso = null;
       this.redraw();
-      this.tell("lasso", corners.length > 2 ? this.cloud.inside(corners) : null);
+      this.tell("lasso", corners.length > 2 ? corners : null);
     } else if (Math.hypot(place[0] - pointer.begin[0], place[1] - pointer.begin[1]) < CLICK * this.ratio) {
       const point = this.pointAt(place);
       if (point >= 0) this.tell("open", point);
@@ -314,7 +336,7 @@ export class ItemMap extends EventTarget {
     else if (event.key === "-") this.zoom(1 / 1.4);
     else if (event.key === "0") this.reset();
     else if (event.key === "Escape") this.tell("lasso", null);
-    else if (event.key === "Enter") this.tell("lasso", this.visible());
+    else if (event.key === "Enter") this.tell("lasso", this.sight());
     else return;
     event.preventDefault();
   }

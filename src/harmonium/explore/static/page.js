@@ -1,77 +1,20 @@
-// What pages do beside showing what the server wrote: the large map with its controls, and the little maps.
+// What pages do beside showing what the server wrote: the large map, the little maps, and pictures that are asked about.
 
+import { Explorer } from "./explorer.js";
 import { ItemMap } from "./map.js";
-import { showLegend, showSelection } from "./panel.js";
+import { addressOf, answer, cardOf } from "./source.js";
 
 const PICTURE_SIDE = 96; // pixels of pictures that are asked about
 const MOST_LETTERS = 24_000; // of a picture in an address
 
-const answer = async (address, options) => {
-  const response = await fetch(address, options);
-  const found = await response.json();
-  if (!response.ok) throw new Error(found.error);
-  return found;
-};
-
 const needed = document.querySelector("#map, [data-map]");
-const points = needed ? answer("/map.json") : null;
+const points = needed ? answer(addressOf("map")) : null;
 
 async function startLargeMap(canvas) {
-  const pictures = canvas.dataset.pictures ? "/pictures/{row}.png" : null;
-  const map = new ItemMap(canvas, await points, { thumbnails: pictures });
-  window.harmoniumMap = map; // for those who look under the hood, and for tests
-  const choice = document.querySelector("#colour");
-  const asked = decodeURIComponent(location.hash.slice(1));
-  if (asked && [...choice.options].some((option) => option.value === asked)) choice.value = asked;
-  const recolour = async () => {
-    if (!choice.value) return;
-    const colours = await answer(`/colours.json?by=${encodeURIComponent(choice.value)}`);
-    map.colourBy(colours.kind, colours.values);
-    showLegend(document.querySelector("#legend"), colours, map.dark.matches);
-  };
-  choice.addEventListener("change", recolour);
-  connectButtons(map, canvas);
-  connectSelection(map);
-  connectHint(map, canvas);
-  map.addEventListener("open", (event) => { location.href = `/items/${event.detail.point}`; });
-  await recolour();
-  canvas.dataset.ready = "yes";
-}
-
-function connectButtons(map, canvas) {
-  const on = (id, act) => document.querySelector(id)?.addEventListener("click", act);
-  on("#zoom-in", () => map.zoom(1.6));
-  on("#zoom-out", () => map.zoom(1 / 1.6));
-  on("#whole", () => map.reset());
-  on("#clear", () => map.tell("lasso", null));
-  on("#in-sight", () => map.tell("lasso", map.visible()));
-  on("#lasso", (event) => {
-    map.mode = map.mode === "lasso" ? "move" : "lasso";
-    event.currentTarget.setAttribute("aria-pressed", map.mode === "lasso");
-    canvas.classList.toggle("lasso", map.mode === "lasso");
-  });
-  on("#pictures", (event) => {
-    map.showsPictures = !map.showsPictures;
-    event.currentTarget.setAttribute("aria-pressed", map.showsPictures);
-    map.redraw();
-  });
-}
-
-function connectSelection(map) {
-  const panel = document.querySelector("#selection");
-  const before = [...panel.childNodes];
-  map.addEventListener("lasso", async (event) => {
-    const rows = event.detail.point;
-    map.pick(rows && rows.length ? rows : null);
-    if (!rows || !rows.length) return panel.replaceChildren(...before);
-    const body = JSON.stringify({ rows });
-    const headers = { "Content-Type": "application/json" };
-    try {
-      showSelection(panel, await answer("/selection.json", { method: "POST", headers, body }));
-    } catch (error) {
-      panel.textContent = error.message;
-    }
-  });
+  const explorer = new Explorer(canvas, await points);
+  window.harmoniumMap = explorer.map; // for those who look under the hood, and for tests
+  connectHint(explorer.map, canvas);
+  await explorer.start();
 }
 
 function connectHint(map, canvas) {
@@ -87,11 +30,11 @@ function connectHint(map, canvas) {
     clearTimeout(timer);
     if (point < 0) return;
     timer = setTimeout(async () => {
-      if (!known.has(point)) known.set(point, (await answer(`/cards/${point}.json`)));
+      if (!known.has(point)) known.set(point, await cardOf(point));
       if (point !== wanted) return;
       const card = known.get(point);
       hint.replaceChildren();
-      if (card.has_picture) hint.append(Object.assign(new Image(), { src: `/pictures/${point}.png`, alt: "" }));
+      if (card.has_picture) hint.append(Object.assign(new Image(), { src: addressOf("picture", point), alt: "" }));
       const target = Object.entries(card.target).map(([name, value]) => `${name} ${value}`).join(", ");
       hint.append(`${card.title}${target ? ` (${target})` : ""}`);
       hint.hidden = false;
@@ -106,9 +49,11 @@ async function startLittleMap(canvas) {
   const map = new ItemMap(canvas, await points);
   const marked = canvas.dataset.marked.split(",").filter(Boolean).map(Number);
   map.colourBy("class", new Uint8Array(map.cloud.size).fill(255));
-  map.pick(marked);
+  const picked = new Uint8Array(map.cloud.size);
+  for (const point of marked) picked[point] = 1;
+  map.pick(picked);
   map.mark(marked, canvas.dataset.new?.split(",").map(Number));
-  map.addEventListener("open", (event) => { location.href = `/items/${event.detail.point}`; });
+  map.addEventListener("open", (event) => { location.href = addressOf("item", event.detail.point); });
 }
 
 // A picture is sent as part of the address, made small before: the server reads no files, and nothing is kept.

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -50,7 +51,9 @@ def environment(*folders: Path, purpose: str = "A report") -> Any:
         "listed": lambda value: ", ".join(map(str, value)) if isinstance(value, list) else _short(value),
         "colour_class": _colour_class,
         "named": _named,
+        "marked": _marked,
     }
+    made.globals["ticks"] = ticks
     return made
 
 
@@ -128,6 +131,40 @@ def _named(features: Any) -> Any:
     # colours stand side by side
     commas = [", " if not (_COLOUR.fullmatch(a) and _COLOUR.fullmatch(b)) else " " for a, b in pairwise(names)]
     return Markup("").join(piece for pair in zip(parts, [*commas, ""], strict=True) for piece in pair)
+
+
+def _marked(text: str | None, words: Sequence[str]) -> Any:
+    """Return a text as HTML in which some words are marked, whatever their case."""
+    from markupsafe import Markup, escape
+
+    text = text or ""
+    if not words:
+        return escape(text)
+    pattern = re.compile(rf"\b({'|'.join(re.escape(word) for word in words)})\b", re.IGNORECASE)
+    # every second part is a word
+    parts = (
+        Markup("<mark>{}</mark>").format(part) if n % 2 else escape(part) for n, part in enumerate(pattern.split(text))
+    )
+    return Markup("").join(parts)
+
+
+def ticks(low: float, high: float, n: int = 4) -> list[float]:
+    """Return about so many round numbers between two ends, as an axis shows them.
+
+    Examples
+    --------
+    >>> ticks(0.3, 4.1)
+    [1.0, 2.0, 3.0, 4.0]
+    >>> ticks(0.55, 0.66)
+    [0.56, 0.58, 0.6, 0.62, 0.64, 0.66]
+    """
+    if not high > low:
+        return [low]
+    rough = (high - low) / n
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = power * min((1, 2, 5, 10), key=lambda factor: abs(factor * power - rough))
+    first = math.ceil(low / step - 1e-9)
+    return [round(place * step, 12) for place in range(first, math.floor(high / step + 1e-9) + 1)]
 
 
 def _swatch(colour: str) -> Any:

@@ -11,10 +11,11 @@ from typing import Any
 from harmonium.model_folder import ModelFolder
 from harmonium.model_folder.json_values import json_value
 from harmonium.report.summary.cards import Cards
+from harmonium.report.summary.columns import topics_with_columns
 from harmonium.report.summary.explained import explained_summary
 from harmonium.report.summary.held_out import held_out_summary
 from harmonium.report.summary.item_map import map_summary
-from harmonium.report.summary.topics import topics_summary
+from harmonium.report.summary.topics import topics_summary, tree_summary
 
 __all__ = ["summarise"]
 
@@ -36,7 +37,8 @@ def summarise(folder: ModelFolder, n_features: int = 10, n_items: int = 4) -> di
     dict
         What JSON can hold. Beside the entries of `ModelFolder.summary`: ``title``; ``made``, the day; ``held_out``,
         precision and recall, calibration and mistakes; ``map``; and ``explained``, shares of deviance by view and
-        topic. ``topics`` also have labels, shares, classes, and cards of typical items with their pictures.
+        topic. ``topics`` also have labels, shares, classes, strengths of features, neighbours, the columns that they
+        go with, and cards of typical items with their pictures; ``tree`` says which go together.
 
     Examples
     --------
@@ -46,12 +48,14 @@ def summarise(folder: ModelFolder, n_features: int = 10, n_items: int = 4) -> di
     'tannins, cassis, cabernet'
     """
     cards = Cards(folder)
+    topics = topics_summary(folder, cards, n_features, n_items)
     return {
         **json_value(folder.summary(n_features, n_items)),
         "title": folder.path.name,
         "made": datetime.now(UTC).strftime("%Y-%m-%d"),
         "held_out": held_out_summary(folder, cards),
-        "topics": topics_summary(folder, cards, n_features, n_items),
+        "topics": topics_with_columns(folder, topics),
+        "tree": tree_summary(folder, topics),
         "map": map_summary(folder, cards),
         "explained": explained_summary(folder),
     }

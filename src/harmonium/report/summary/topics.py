@@ -11,13 +11,22 @@ import pandas as pd
 from harmonium.metrics import topic_distribution
 from harmonium.model_folder import ModelFolder
 from harmonium.model_folder.json_values import json_value
+from harmonium.queries.topics import typical_rows
 from harmonium.report.summary.cards import Cards
+from harmonium.report.summary.topic_relations import (
+    feature_strengths,
+    neighbours,
+    topic_correlations,
+    tree_of_topics,
+)
 from harmonium.report.tables.groups import read_groups
 from harmonium.tables.column import Column
 from harmonium.tables.strings.separators import separator_of, tags_in, tags_of
 
 # items whose pictures show what a topic looks like
 _PICTURES = 8
+# items that show what a topic is not about: a convention
+_LEAST = 2
 # topics that go together at least this much over the items say the same: a convention, that of `near_duplicates`
 _ALIKE = 0.9
 
@@ -39,10 +48,11 @@ def topics_summary(folder: ModelFolder, cards: Cards, n_features: int = 10, n_it
     Returns
     -------
     list of dict
-        What `ModelFolder.summary` says of each topic; ``share``, the mean of it in the items' topic
-        distributions; ``is_idle``, whether it is the same for all items; ``same_as``, a more used topic that says the
-        same, or None; ``cards`` of typical items; and ``classes``, by how many standard deviations the items
-        of each class are ahead of the average item.
+        What `ModelFolder.summary` says of each topic; ``share``, the mean of it in the items' topic distributions;
+        ``strengths`` of its features by view, as shares of the strongest; ``is_idle``, whether it is the same for all
+        items; ``same_as``, a more used topic that says the same, or None; ``neighbours``, topics that items have
+        together with it, with their correlations; ``cards`` of typical items, and ``least``, of those that have least
+        of it; and ``classes``, by how many standard deviations the items of each class are ahead of the average item.
     """
     coordinates = folder.topic_coordinates
     distribution = topic_distribution(coordinates)
@@ -55,18 +65,53 @@ def topics_summary(folder: ModelFolder, cards: Cards, n_features: int = 10, n_it
     number = max(n_items, _PICTURES if folder.thumbnails is not None else 0)
     found = folder.summary(n_features, number)["topics"]
     numbers = {place: topic["topic"] for place, topic in enumerate(found)} | {None: None}
+    strengths = feature_strengths(folder.model.fitted_, [topic["features"] for topic in found])
+    correlations = topic_correlations(coordinates)
+    different = [topic for topic in order if not idle[topic] and same_as[topic] is None]
+    least = typical_rows(-coordinates, _LEAST)
     summaries = [
         {
             **json_value(topic),
+            "strengths": strengths[place],
             "share": float(shares[place]),
             "is_idle": bool(idle[place]),
             "same_as": numbers[same_as[place]],
+            "neighbours": [
+                {"topic": numbers[other], "label": found[other]["label"], "correlation": size}
+                for other, size in neighbours(correlations, place, different)
+            ],
             "cards": [cards.with_picture(row) for row in topic["items"]],
+            "least": [cards.with_picture(row) for row in least[place].tolist()],
             "classes": None if profiles is None else profiles[place],
         }
         for place, topic in enumerate(found)
     ]
     return [summaries[place] for place in order]
+
+
+def tree_summary(folder: ModelFolder, shown: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """Return the tree of the topics that say something of their own, with their numbers and labels.
+
+    Parameters
+    ----------
+    folder : ModelFolder
+        The folder.
+    shown : list of dict
+        What `topics_summary` returns.
+
+    Returns
+    -------
+    dict or None
+        ``topics``, from top to bottom, each with its ``topic`` and ``label``; and ``joins``, see `tree_of_topics`. None
+        for fewer than three topics.
+    """
+    labels = {topic["topic"]: topic["label"] for topic in shown if not topic["is_idle"] and topic["same_as"] is None}
+    numbers = [topic.number for topic in folder.model.fitted_.topics]
+    tree = tree_of_topics(topic_correlations(folder.topic_coordinates), [numbers.index(topic) for topic in labels])
+    if tree is None:
+        return None
+    topics = [{"topic": numbers[place], "label": labels[numbers[place]]} for place in tree["order"]]
+    return {"topics": topics, "joins": tree["joins"]}
 
 
 def same_topics(coordinates: np.ndarray, order: list[int]) -> dict[int, int | None]:
