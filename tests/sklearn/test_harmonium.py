@@ -20,6 +20,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from harmonium import LBFGS, Bernoulli, Columns, Gaussian, Harmonium, Poisson, Stochastic, Views
 from harmonium.hidden import BernoulliUnits, GaussianUnits
 from harmonium.objectives import MeanFieldCD, PersistentCD, SampledCD
+from tests.cases.sklearn_checks import run_check
 
 N_ROWS, N_WORDS, N_COLOURS = 90, 50, 4
 TWO_VIEWS = {"words": Columns(slice(0, 50), Bernoulli()), "colour": slice(50, 54)}
@@ -56,7 +57,7 @@ def stacked(words: scipy.sparse.csr_array, colour: np.ndarray) -> scipy.sparse.c
     ]
 )
 def test_passes_the_checks_of_scikit_learn(estimator: Any, check: Any) -> None:
-    check(estimator)
+    run_check(check, estimator)
 
 
 # ---- parameters ------------------------------------------------------------------------------------------------------

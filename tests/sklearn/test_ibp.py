@@ -14,6 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from harmonium import IBP, LBFGS, Harmonium, HarmoniumClassifier, Hinge, Stochastic
 from harmonium.objectives import MeanFieldCD
 from tests.cases.selection import FEW, HAS, X, classes_of, quick, select
+from tests.cases.sklearn_checks import run_check
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +43,7 @@ BY_DESIGN = "rows of weight 0 are unlabelled, not absent; training is stochastic
     },
 )
 def test_passes_the_checks_of_scikit_learn(estimator: Any, check: Any) -> None:
-    check(estimator)
+    run_check(check, estimator)
 
 
 def test_parameters_are_nested_and_cloned(selected: Harmonium) -> None:

@@ -24,6 +24,7 @@ from harmonium.heads import LabelView
 from harmonium.hidden import BernoulliUnits
 from harmonium.objectives import MeanFieldCD, SampledCD
 from harmonium.recipes import TWH
+from tests.cases.sklearn_checks import run_check
 from tests.cases.supervised import (
     FRESH,
     N_ROWS,
@@ -73,7 +74,7 @@ BY_DESIGN = (
     ),
 )
 def test_passes_the_checks_of_scikit_learn(estimator: Any, check: Any) -> None:
-    check(estimator)
+    run_check(check, estimator)
 
 
 def test_clone_and_nested_parameters() -> None:

@@ -138,6 +138,7 @@ class Balanced(Normal):
     location_: np.ndarray
     scale_: np.ndarray
     kind_: np.ndarray
+    whole_constants = ("kind",)
 
     def bind(self, summary: Any) -> Self:
         """Return a fitted copy that knows what the view holds, and how to scale it."""

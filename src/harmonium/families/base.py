@@ -11,7 +11,7 @@ statistics (`Codec`), which natural parameters are allowed (`Domain`), what is l
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -24,6 +24,9 @@ from harmonium.families.protocol.domain import Domain
 from harmonium.families.protocol.extra_parameters import NO_EXTRA, Extra, ExtraParameters
 from harmonium.families.protocol.length import Length
 from harmonium.families.protocol.sites import Rest, probe_feature
+
+# data are at most so large, and so are their means and scales
+_LARGEST_CONSTANT = 1e18
 
 
 class Family(Part):
@@ -60,6 +63,8 @@ class Family(Part):
     role = "family"
     meant_for: str = ""
     counts_something: bool = False
+    #: names of the fitted constants that are whole numbers
+    whole_constants: ClassVar[tuple[str, ...]] = ()
     n_features_: int
 
     @classmethod
@@ -149,7 +154,17 @@ class Family(Part):
         -------
         Family
             A copy like the one that `bind` returned.
+
+        Raises
+        ------
+        ValueError
+            If constants are no numbers that `bind` could have found.
         """
+        for name, value in constants.items():
+            if value.dtype.kind not in ("iu" if name in self.whole_constants else "f"):
+                raise ValueError(f"{name} must not be of the type {value.dtype}")
+            if not (np.abs(value) <= _LARGEST_CONSTANT).all() or (name == "scale" and not (value > 0).all()):
+                raise ValueError(f"{name} must hold finite numbers{' above 0' if name == 'scale' else ''}")
         return self.with_fitted(n_features_=n_features, **{f"{name}_": value for name, value in constants.items()})
 
     # ---- the exponential family --------------------------------------------------------------------------------

@@ -100,6 +100,7 @@ class Categorical(Exclusive):
 
     meant_for = "category codes"
     groups_: np.ndarray
+    whole_constants = ("groups",)
 
     # checked against the data
     settings = {"n_categories": Anything()}
@@ -138,8 +139,13 @@ class Categorical(Exclusive):
         return self.with_fitted(n_features_=int(groups[-1]), groups_=groups)
 
     def restore(self, n_features: int, constants: Mapping[str, np.ndarray]) -> Self:
-        """Return a fitted copy with the blocks of features that were saved."""
-        return self.with_fitted(n_features_=n_features, groups_=np.asarray(constants["groups"], dtype=np.int64))
+        """Return a fitted copy with the blocks of features that were saved; refuse what are no blocks."""
+        groups = constants["groups"]
+        if groups.ndim != 1 or len(groups) < 2 or groups[0] != 0 or groups[-1] != n_features:
+            raise ValueError(f"groups must lead from 0 to {n_features}")
+        if not (groups[1:] > groups[:-1]).all():
+            raise ValueError("groups must ascend")
+        return super().restore(n_features, {"groups": groups.astype(np.int64, casting="same_kind")})
 
     @property
     def codec(self) -> OneHot:

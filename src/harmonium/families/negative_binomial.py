@@ -54,7 +54,10 @@ class NegativeBinomial(Counts):
     """
 
     meant_for = "counts with a long tail"
-    settings = {"r": Number(remedy="small values such as 0.5 give long tails"), "length_normalize": LENGTH_NORMALIZE}
+    settings = {
+        "r": Number(at_most=1e9, remedy="small values such as 0.5 give long tails"),
+        "length_normalize": LENGTH_NORMALIZE,
+    }
 
     def __init__(self, r: float = 1.0, length_normalize: LengthNormalize = "auto") -> None:
         self.r = r

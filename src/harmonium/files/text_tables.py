@@ -55,9 +55,10 @@ def csv_blocks(path: Path, rows: int | None, texts: frozenset[str]) -> Iterator[
     if survey.encoding == "cp1252":
         notice(f"{path} is not UTF-8 and is read as Windows-1252; save it as UTF-8 if letters look wrong.")
     if survey.seconds >= _LONG:
+        size = f"{survey.n_lines:,} rows ({survey.n_bytes / 2**20:,.0f} MB of text)"
         notice(
-            f"{path} has about {survey.n_lines:,} rows ({survey.n_bytes / 2**20:,.0f} MB of text), and each look at all of "
-            f"them takes about {survey.seconds / 60:.1f} minutes; save it as Parquet to read it faster."
+            f"{path} has about {size}, and each look at all "
+            f"of them takes about {survey.seconds / 60:.1f} minutes; save it as Parquet to read it faster."
         )
     yield from _parsed(path, survey.encoding, rows, texts)
 

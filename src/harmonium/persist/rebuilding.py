@@ -71,6 +71,7 @@ def rebuild(description: dict[str, Any], tensors: dict[str, np.ndarray]) -> Any:
     try:
         rng = np.random.default_rng(check_random_state(estimator.random_state).randint(2**31 - 1))
         estimator.fitted_ = _fitted(description, tensors, rng, kind.kinds)
+        _check_width(description["input"].get("n_features_in_"))
         for key, value in description["input"].items():
             if value is not None:
                 setattr(estimator, key, decode(value, key))
@@ -79,6 +80,12 @@ def rebuild(description: dict[str, Any], tensors: dict[str, np.ndarray]) -> Any:
             raise
         raise ModelFileError(_PUT_TOGETHER.format(reason=str(error).rstrip("."))) from error
     return estimator
+
+
+def _check_width(found: Any) -> None:
+    """Refuse a number of columns that is none."""
+    if found is not None and (isinstance(found, bool) or not isinstance(found, int) or found < 1):
+        raise ValueError("n_features_in_ must be a whole number above 0")
 
 
 def _fitted(

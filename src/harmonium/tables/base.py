@@ -13,6 +13,9 @@ from harmonium.core.parts import Part
 from harmonium.families import Family
 from harmonium.tables.column import Column
 
+# the largest number that a view may hold
+_LARGEST = 1e18
+
 
 @dataclass(frozen=True)
 class Block:
@@ -236,7 +239,16 @@ class Reader(Part):
         facts = {**self.added, **facts}
         if set(facts) != set(self.learned) or not all(isinstance(facts[name], self.learned[name]) for name in facts):
             raise ValueError(f"{type(self).__name__} learns {', '.join(self.learned) or 'nothing'}")
+        if not _is_finite(facts):
+            raise ValueError(f"{type(self).__name__} learns finite numbers")
         return self.with_fitted(**facts)
+
+
+def _is_finite(fact: Any) -> bool:
+    """Tell whether all numbers in what was learned are such as data may hold."""
+    if isinstance(fact, Mapping | list | tuple):
+        return all(map(_is_finite, fact.values() if isinstance(fact, Mapping) else fact))
+    return not isinstance(fact, float) or abs(fact) <= _LARGEST
 
 
 def lacking_rows(column: Column, blocks: list[Block]) -> np.ndarray:
