@@ -161,7 +161,7 @@ def test_priors_by_view_and_what_they_do() -> None:
 def test_langevin_learns_the_scale_of_its_prior_unless_one_is_given() -> None:
     default, learned, given = (
         fitted(prior=prior).fitted_.posterior.prior["words"]
-        for prior in (None, EmpiricalBayes(centred=True), GaussianPrior())
+        for prior in (None, EmpiricalBayes(centred=True, shrinkage=0.1), GaussianPrior())
     )
     np.testing.assert_array_equal(default.variance, learned.variance)
     np.testing.assert_array_equal(default.mean, 0)

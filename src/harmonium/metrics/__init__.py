@@ -6,6 +6,7 @@ from harmonium.metrics.annotation import AnnotationReport, annotation_report, f1
 from harmonium.metrics.calibration import expected_calibration_error
 from harmonium.metrics.coherence import topic_coherence, topic_diversity, topic_stability
 from harmonium.metrics.convergence import effective_sample_size, split_r_hat
+from harmonium.metrics.couplings import CouplingErrors, coupling_errors
 from harmonium.metrics.retrieval import (
     RetrievalReport,
     area_under_recall_precision,
@@ -19,12 +20,14 @@ from harmonium.metrics.unknown_cells import ignoring_unknown
 
 __all__ = [
     "AnnotationReport",
+    "CouplingErrors",
     "RetrievalReport",
     "annotation_report",
     "area_under_recall_precision",
     "average_divergence",
     "average_precision",
     "class_topic_distribution",
+    "coupling_errors",
     "effective_sample_size",
     "expected_calibration_error",
     "f1_at",

@@ -36,8 +36,8 @@ def BEFH(
     family : Family, optional
         Family of the view. By default it is inferred from the data.
     prior : Prior, optional
-        Prior of the weights. The default is that of `Langevin`, ``EmpiricalBayes(centred=True)``, whose scale is
-        learned in the warm-up.
+        Prior of the weights. The default is that of `Langevin`, ``EmpiricalBayes(centred=True, shrinkage=0.1)``,
+        whose scale is learned in the warm-up.
     hidden : HiddenLayer, optional
         Hidden layer. The default is `GaussianUnits()`.
     published : bool, default=False
@@ -83,7 +83,7 @@ def BDWH(
         Families of the views by name. By default they are inferred from the data.
     prior : Prior, or dict of str to Prior, optional
         Prior of the weights, of all views or by view. The default is that of `Langevin`,
-        ``EmpiricalBayes(centred=True)``, whose scale is learned in the warm-up.
+        ``EmpiricalBayes(centred=True, shrinkage=0.1)``, whose scale is learned in the warm-up.
     published : bool, default=False
         Whether to take the paper's configuration: ``prior=EmpiricalBayes(per="input", begin="weights")``,
         which trusts a few items too much (``benchmarks/bayes_recovery``).

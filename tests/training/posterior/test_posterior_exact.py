@@ -16,6 +16,7 @@ from harmonium import BEFH, Bernoulli, Gaussian, Harmonium, Langevin, Poisson
 from harmonium.core.parameters import Parameters
 from harmonium.energy import Energy
 from harmonium.exceptions import IncompatiblePartsError
+from harmonium.families import ReplicatedSoftmax
 from harmonium.hidden import BernoulliUnits, FactorUnits, GaussianUnits, HiddenLayer, SpikeSlab
 from harmonium.inference.symmetry import align
 from harmonium.inspection import posterior_draws
@@ -82,6 +83,8 @@ def test_empirical_bayes_takes_mean_and_variance_over_units_chains_and_draws() -
     np.testing.assert_allclose([shared.mean[0], shared.variance[0]], [draws.mean(), draws.var()], rtol=1e-5)
     centred = EmpiricalBayes(centred=True).update(start, moments)
     np.testing.assert_allclose([centred.mean[0], centred.variance[0]], [0, np.square(draws).mean()], rtol=1e-5)
+    shrunk = EmpiricalBayes(centred=True, shrinkage=0.15).update(start, moments, unit_scale=2.0)
+    np.testing.assert_allclose(shrunk.variance, 0.75 * np.square(draws).mean() + 0.25 * 4.0, rtol=1e-5)
 
 
 # ---- against exact posteriors ----------------------------------------------------------------------------------------
@@ -313,3 +316,18 @@ def test_chains_that_go_on_after_an_interrupt_know_where_they_are() -> None:
     with patch.object(AdjustedLangevin, "recall", lambda *given: recalled.append(given[-1])):
         model.fit(X)
     assert len(recalled) == 2
+
+
+def test_word_counts_are_sampled_too() -> None:
+    """Words of two planted subjects, in texts of different lengths: words of one subject are coupled, by all draws."""
+    rng = np.random.default_rng(0)
+    subjects = np.where(np.arange(8) < 4, [[0.22], [0.03]], [[0.03], [0.22]])
+    counts = np.stack([rng.multinomial(rng.integers(8, 30), subjects[row % 2]) for row in range(60)]).astype(float)
+    model = BEFH(2, ReplicatedSoftmax(), driver=Langevin(**QUICK), random_state=0).fit(counts)
+    draws = posterior_draws(model)["view0.weights"].reshape(-1, 8, 2)
+    draws = draws - draws.mean(axis=1, keepdims=True)  # what all words have in common says nothing
+    couplings = draws @ draws.transpose(0, 2, 1)
+    within, between = couplings[:, :4, 1:4].mean(axis=(1, 2)), couplings[:, :4, 4:].mean(axis=(1, 2))
+    assert (within > between).all()
+    mean, deviation = model.transform(counts, return_std=True)
+    assert np.isfinite(mean).all() and (deviation > 0).all()

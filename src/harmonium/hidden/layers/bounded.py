@@ -56,7 +56,10 @@ class BoundedUnits(HiddenLayer):
 
     @property
     def has_free_signs(self) -> bool:  # type: ignore[override]
-        """Whether units may be counted from their other end: if weights are signed, and no activity is given."""
+        """Whether units may be counted from their other end.
+
+        They may if weights are signed, and no activity is given.
+        """
         return self.weights == "signed" and self.activity is None
 
     @property

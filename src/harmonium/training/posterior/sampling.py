@@ -285,13 +285,13 @@ class Sampling(Driver):
             project(run.problem.energy, chain.parameters)
             run.reporter.batch(n_rows)
         posterior.n_moves += 1
-        self._follow(posterior)
+        self._follow(run.problem, posterior)
         done = posterior.n_moves - posterior.n_warmup
         if done > 0 and done % self.thin == 0:
             for chain in posterior.chains:
                 chain.draws.append(copy_parameters(chain.parameters))
 
-    def _follow(self, posterior: Posterior) -> None:
+    def _follow(self, problem: Problem, posterior: Posterior) -> None:
         """Collect weights and, now and then, give the prior their moments: Monte Carlo EM."""
         first = int(_PRIOR_FROM * posterior.n_warmup)
         if not posterior.moments or not first < posterior.n_moves <= posterior.n_warmup:
@@ -301,7 +301,8 @@ class Sampling(Driver):
             for chain in posterior.chains:
                 moments.add(chain.parameters[weights_of(view)])
             if (posterior.n_moves - first) % every == 0:
-                posterior.prior[view] = self.prior_of(view).update(posterior.prior[view], moments)
+                scale = _unit_scale(problem, view)
+                posterior.prior[view] = self.prior_of(view).update(posterior.prior[view], moments, scale)
                 posterior.moments[view] = self.prior_of(view).moments(len(moments.total))
 
     def _begin(self, run: Run) -> Posterior:
@@ -437,11 +438,14 @@ class Sampling(Driver):
 
 
 def _unit_scale(problem: Problem, view: str) -> float:
-    """Return the standard deviation of weights at which all views give an average item naturals of variance one."""
+    """Return the standard deviation of weights at which all views make naturals vary by about one over the items.
+
+    What features are on average is left to the biases.
+    """
     family, mean = problem.energy.families[view], problem.reference[view].astype(np.float64)
-    square = float((family.statistic_variance(mean, family.extra_parameters.initial) + mean**2).sum())
-    # the scale of a view that is nearly all zeros would be arbitrarily large
-    return 1 / np.sqrt(len(problem.energy.families) * max(square, 1.0))
+    variance = float(family.statistic_variance(mean, family.extra_parameters.initial).sum())
+    # the scale of a view that is nearly the same in all items would be arbitrarily large
+    return 1 / np.sqrt(len(problem.energy.families) * max(variance, 1.0))
 
 
 def _into_prior(weights: np.ndarray, prior: Normal) -> None:
