@@ -2,8 +2,8 @@
 
 All methods see the same folds, and choose their settings by three folds of the training bags alone. Columns are
 standardised by training instances. Latent machines have features of a Gaussian kernel (Nystroem, 200 landmarks)
-and a loss of labels alone (latent SVM) or of label and candidate (dissimilarity coefficient). The rivals are RBF SVMs on the
-means, largest and smallest values of a bag's columns, and MI-SVM, linear. Accuracies are in per cent.
+and a loss of labels alone (latent SVM) or of label and candidate (dissimilarity coefficient). Rivals are RBF SVMs on
+the means, largest and smallest values of a bag's columns, and MI-SVM, linear. Accuracies are in per cent.
 """
 
 from __future__ import annotations

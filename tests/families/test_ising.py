@@ -1,4 +1,4 @@
-"""Ising views: given observed columns against enumeration, starts of biases, edges that carry the class, edges found."""
+"""Ising views: missing columns against enumeration, starts of biases, edges that carry the class, edges found."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from scipy.special import logsumexp
 
 import harmonium
-from harmonium import Harmonium, HarmoniumClassifier
+from harmonium import Bernoulli, Columns, Harmonium, HarmoniumClassifier, Hinge, Stochastic
 from harmonium.families import Ising, grid_edges, learn_edges
 from harmonium.kernels.graphs.elimination import draw
 from harmonium.kernels.graphs.plan import plan_of
@@ -21,6 +21,10 @@ SQUARE = grid_edges(2, 2)
 
 def bound(edges: np.ndarray, n_columns: int) -> Ising:
     return Ising(edges).restore(n_columns + len(edges), {"edges": edges})
+
+
+def pixels(family: Any, n_columns: int) -> dict[str, Columns]:
+    return {"pixels": Columns(slice(n_columns), family)}
 
 
 def drawn(edges: np.ndarray, n_columns: int, n_rows: int, strength: np.ndarray, seed: int = 0) -> np.ndarray:
@@ -67,24 +71,28 @@ def test_a_class_that_only_edges_tell() -> None:
     """Every column is a coin in both classes; in one neighbours agree, in the other they differ."""
     y = np.arange(600) % 2
     X = drawn(grid_edges(3, 3), 9, 600, np.where(y, 2.0, -2.0))
-    settings: dict[str, Any] = {"n_components": 4, "random_state": 0}
-    flat = HarmoniumClassifier(families="bernoulli", **settings).fit(X[:400], y[:400])
-    structured = HarmoniumClassifier(families=Ising(grid_edges(3, 3)), **settings).fit(X[:400], y[:400])
-    assert structured.score(X[400:], y[400:]) > 0.95
-    assert flat.score(X[400:], y[400:]) < structured.score(X[400:], y[400:]) - 0.1
+    settings: dict[str, Any] = {
+        "head": Hinge(linear_part="linear"),
+        "driver": Stochastic(max_iter=20),
+        "random_state": 0,
+    }
+    flat = HarmoniumClassifier(4, views=pixels(Bernoulli(), 9), **settings).fit(X[:400], y[:400])
+    structured = HarmoniumClassifier(4, views=pixels(Ising(grid_edges(3, 3)), 9), **settings).fit(X[:400], y[:400])
+    assert structured.score(X[400:], y[400:]) > 0.9
+    assert flat.score(X[400:], y[400:]) < structured.score(X[400:], y[400:]) - 0.2
 
 
 def test_half_of_a_row_from_the_other_half_and_files(tmp_path: Path) -> None:
     edges = grid_edges(3, 4)
     X = drawn(edges, 12, 400, np.full(400, 2.5))
-    model = Harmonium(2, families=Ising(edges), random_state=0).fit(X[:300])
+    model = Harmonium(2, views=pixels(Ising(edges), 12), driver=Stochastic(max_iter=20), random_state=0).fit(X[:300])
     half = X[300:].copy()
     half[:, 6:] = np.nan
-    filled = model.predict_view("view0", half)[:, 6:]
+    filled = model.reconstruct(half)[:, 6:]
     assert ((filled > 0.5) == X[300:, 6:]).mean() > 0.75
     model.save(tmp_path / "model.safetensors")
     again = harmonium.load(tmp_path / "model.safetensors")
-    assert np.array_equal(again.predict_view("view0", half)[:, 6:], filled)
+    assert np.array_equal(again.reconstruct(half)[:, 6:], filled)
     assert np.array_equal(again.transform(half), model.transform(half))
 
 
@@ -99,7 +107,7 @@ def test_wide_graphs_are_approximated() -> None:
     edges = np.array(list(itertools.combinations(range(14), 2)))
     assert bound(SQUARE, 4).is_exact and not bound(edges, 14).is_exact
     X = np.random.default_rng(0).integers(0, 2, (60, 14))
-    model = Harmonium(2, families=Ising(edges), random_state=0).fit(X)
+    model = Harmonium(2, views=pixels(Ising(edges), 14), driver=Stochastic(max_iter=2), random_state=0).fit(X)
     assert np.isfinite(model.transform(X)).all()
 
 
@@ -116,4 +124,4 @@ def test_wide_graphs_are_approximated() -> None:
 )
 def test_bad_edges_get_one_sentence(edges: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        Harmonium(2, families=Ising(edges)).fit(np.eye(4))
+        Harmonium(2, views=pixels(Ising(edges), 4)).fit(np.eye(4))

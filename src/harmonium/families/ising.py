@@ -103,16 +103,15 @@ class Ising(Family):
     Examples
     --------
     >>> import numpy as np
-    >>> from harmonium import Harmonium
+    >>> from harmonium import Columns, Harmonium
     >>> from harmonium.families import Ising, grid_edges
     >>> rng = np.random.default_rng(0)
     >>> rows = rng.integers(0, 2, size=(200, 2)).repeat(2, axis=1)  # four pixels; those beside each other agree
-    >>> model = Harmonium(2, families=Ising(grid_edges(2, 2)), random_state=0).fit(rows)
-    >>> half = rows[:2].astype(float)
-    >>> half[:, [1, 3]] = np.nan
-    >>> half[:, [0, 2]] = [[0, 0], [1, 1]]
-    >>> bool((np.diff(model.predict_view("view0", half)[:, 1]) > 0.5).all())
-    True
+    >>> model = Harmonium(2, views={"pixels": Columns(slice(4), Ising(grid_edges(2, 2)))}, random_state=0).fit(rows)
+    >>> half = np.array([[0, np.nan, 0, np.nan], [1, np.nan, 1, np.nan]])
+    >>> filled = model.reconstruct(half)
+    >>> bool(filled[0, 1] < 0.2), bool(filled[1, 1] > 0.8)
+    (True, True)
     """
 
     meant_for = "zeros and ones with neighbours"
@@ -190,7 +189,8 @@ class Ising(Family):
     ) -> np.ndarray:
         """Draw all columns of a row together."""
         node, edge = self._halves(natural)
-        drawn = draw(node, edge, self._plan, rng.random(node.shape)) if self.is_exact else gibbs(node, edge, self._plan, rng)
+        exact = self.is_exact
+        drawn = draw(node, edge, self._plan, rng.random(node.shape)) if exact else gibbs(node, edge, self._plan, rng)
         return self.codec.encode(drawn).astype(natural.dtype)
 
     def mode(self, natural: np.ndarray, extra: Extra = NO_EXTRA, size: np.ndarray | None = None) -> np.ndarray:
@@ -301,12 +301,15 @@ def learn_edges(X: Any, C: float = 0.1, max_edges: int | None = None) -> np.ndar
 
     values = np.asarray(X, dtype=np.float64)
     n_columns = values.shape[1]
+    # the name of the setting since scikit-learn 1.8, and before
+    is_new = getattr(LogisticRegression(), "penalty", "deprecated") == "deprecated"
+    penalty: dict[str, Any] = {"l1_ratio": 1.0} if is_new else {"penalty": "l1"}
     found = np.zeros((n_columns, n_columns))
     for column in range(n_columns):
         target = values[:, column]
         if target.min() < target.max():
             others = np.delete(np.arange(n_columns), column)
-            model = LogisticRegression(C=C, penalty="l1", solver="liblinear", random_state=0)
+            model = LogisticRegression(C=C, solver="liblinear", random_state=0, **penalty)
             found[column, others] = model.fit(values[:, others], target).coef_[0]
     strength = np.triu(np.minimum(np.abs(found), np.abs(found.T)))
     edges = np.argwhere(strength > 0)

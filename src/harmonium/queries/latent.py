@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from harmonium.core.batch import Batch
+from harmonium.core.batch import Batch, ViewBatch
 from harmonium.core.parameters import HIDDEN_BIAS, Parameters
 from harmonium.queries.blocks import blocks, completed
 from harmonium.queries.directions import directions
@@ -109,9 +109,30 @@ def data_given_hidden(
 
 
 def reconstruct(model: FittedModel, views: Views) -> dict[str, np.ndarray]:
-    """Return the expected views given the hidden means of each row."""
-    sizes = row_sizes(model, views)
-    return expected_views(model, encode(model, views), sizes)
+    """Return the expected views given the hidden means of each row, and given what else its rows hold.
+
+    Where sites of a family depend on each other, missing ones are expected given the observed ones of the row.
+    """
+    hidden_mean = encode(model, views)
+    result = expected_views(model, hidden_mean, row_sizes(model, views))
+    for items, batch in blocks(model, views):
+        for name, view in batch.views.items():
+            if view.missing is None or not isinstance(view.statistic, np.ndarray):
+                continue
+            partly = np.flatnonzero(view.missing.any(axis=1) & ~view.missing.all(axis=1))
+            if len(partly):
+                part = ViewBatch(view.statistic[partly], missing=view.missing[partly])
+                result[name][items][partly] = given_observed(model, name, hidden_mean[items][partly], part)
+    return result
+
+
+def given_observed(model: FittedModel, name: str, hidden_mean: np.ndarray, view: ViewBatch) -> np.ndarray:
+    """Return a view as expected at hidden means and given its observed sites, in the units of the data."""
+    family = model.families[name]
+    natural = family.domain.clamp(model.energy.view_natural(model.parameters, name, hidden_mean))
+    assert view.missing is not None and isinstance(view.statistic, np.ndarray)
+    natural = family.given_observed(natural, view.statistic, view.missing)
+    return family.expected(natural, model.energy.extra(model.parameters, name))
 
 
 def row_sizes(model: FittedModel, views: Views) -> dict[str, np.ndarray]:

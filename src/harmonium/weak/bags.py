@@ -137,8 +137,8 @@ class Bags:
         for name in (bag,) if label is None else (bag, label):
             if name not in table.columns:
                 raise ValueError(
-                    f"The frame must have a column {name!r}; got {', '.join(map(repr, table.columns[:5]))}; name one of "
-                    "its columns."
+                    f"The frame must have a column {name!r}; got {', '.join(map(repr, table.columns[:5]))}; name "
+                    "one of its columns."
                 )
         groups = table[bag]
         if groups.is_null().any():

@@ -64,6 +64,8 @@ class Encoding:
     def reconstruct(self, X: Any) -> Any:
         """Return the expected views given the hidden means of each row.
 
+        Missing columns of an `Ising` view are expected given the observed ones beside them as well.
+
         Parameters
         ----------
         X : dict, list, Views, Sequences, matrix, data frame, AnnData or MuData

@@ -1,1 +1,1 @@
-"""Binary variables joined by the edges of a graph: exact sums by elimination, tree-reweighted bounds, Gibbs sampling."""
+"""Binary variables joined by edges of a graph: exact sums by elimination, tree-reweighted bounds, Gibbs sampling."""

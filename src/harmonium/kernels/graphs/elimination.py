@@ -20,7 +20,9 @@ CLAMPED = 1e5
 _BLOCK_STATES = 2_000_000
 
 
-def log_partition_and_means(node: np.ndarray, edge: np.ndarray, plan: Plan) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def log_partition_and_means(
+    node: np.ndarray, edge: np.ndarray, plan: Plan
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the log-partition of each row, means of nodes, and means of products along edges.
 
     Parameters
@@ -92,7 +94,9 @@ def _times(order):  # type: ignore[no-untyped-def]
 
 
 @jit()
-def _forward(node, edge, order, slots, leaving, width, starts, neighbours, by_edge, is_mode, after, factors, shift):  # type: ignore[no-untyped-def]
+def _forward(  # type: ignore[no-untyped-def]
+    node, edge, order, slots, leaving, width, starts, neighbours, by_edge, is_mode, after, factors, shift
+):
     """Fill in the weights of all states after each node is taken in, scaled to sum (or peak) 1; return the log of all.
 
     ``factors[t, s]`` is the weight of a one at step t next to the state s of the frontier, ``shift[t]`` that of a zero.
@@ -126,10 +130,7 @@ def _forward(node, edge, order, slots, leaving, width, starts, neighbours, by_ed
         bit = 1 << slots[i]
         scale = 0.0
         for s in range(n_states):
-            if s & bit:
-                value = before[s ^ bit] * factors[t, s ^ bit]
-            else:
-                value = before[s] * shift[t]
+            value = before[s ^ bit] * factors[t, s ^ bit] if s & bit else before[s] * shift[t]
             after[t, s] = value
             scale = max(scale, value) if is_mode else scale + value
         total += np.log(scale) + largest
@@ -142,16 +143,18 @@ def _forward(node, edge, order, slots, leaving, width, starts, neighbours, by_ed
 
 
 @jit()
-def _sum_rows(node, edge, order, slots, leaving, width, starts, neighbours, by_edge, totals, means, products):  # type: ignore[no-untyped-def]
+def _sum_rows(  # type: ignore[no-untyped-def]
+    node, edge, order, slots, leaving, width, starts, neighbours, by_edge, totals, means, products
+):
     """Fill in log-partitions, means of nodes and means of products of all rows."""
     n_nodes, n_states = len(order), 1 << width
     after, factors = np.empty((n_nodes, n_states)), np.empty((n_nodes, n_states))
     shift, back, here = np.empty(n_nodes), np.empty(n_states), np.empty(n_states)
     time = _times(order)
     for row in range(len(node)):
-        totals[row] = _forward(
-            node[row], edge[row], order, slots, leaving, width, starts, neighbours, by_edge, False, after, factors, shift
-        )
+        tables = (after, factors, shift)
+        graph = (order, slots, leaving, width, starts, neighbours, by_edge)
+        totals[row] = _forward(node[row], edge[row], *graph, False, *tables)
         back[:] = 1.0
         for t in range(n_nodes - 1, -1, -1):
             i = order[t]
@@ -179,16 +182,18 @@ def _sum_rows(node, edge, order, slots, leaving, width, starts, neighbours, by_e
 
 
 @jit()
-def _draw_rows(node, edge, order, slots, leaving, width, starts, neighbours, by_edge, uniforms, result):  # type: ignore[no-untyped-def]
+def _draw_rows(  # type: ignore[no-untyped-def]
+    node, edge, order, slots, leaving, width, starts, neighbours, by_edge, uniforms, result
+):
     """Fill in a sample of each row, or its mode if there are no uniform numbers."""
     n_nodes, n_states = len(order), 1 << width
     after, factors = np.empty((n_nodes, n_states)), np.empty((n_nodes, n_states))
     shift = np.empty(n_nodes)
     is_mode = uniforms.shape[1] == 0
     for row in range(len(node)):
-        _forward(
-            node[row], edge[row], order, slots, leaving, width, starts, neighbours, by_edge, is_mode, after, factors, shift
-        )
+        tables = (after, factors, shift)
+        graph = (order, slots, leaving, width, starts, neighbours, by_edge)
+        _forward(node[row], edge[row], *graph, is_mode, *tables)
         state = 0
         for t in range(n_nodes - 1, -1, -1):
             mask = leaving[t]

@@ -97,11 +97,8 @@ def _greedy(starts: np.ndarray, neighbours: np.ndarray) -> np.ndarray:
     while waiting:
         reach = set().union(*(around[node] for node in frontier)) & waiting or waiting
 
-        def growth(node: int) -> tuple[int, int]:
-            left = waiting - {node}
-            return sum(bool(around[other] & left) for other in (*frontier, node)), node
-
-        best = min(reach, key=growth)
+        sizes = {node: sum(bool(around[other] & (waiting - {node})) for other in (*frontier, node)) for node in reach}
+        best = min(reach, key=lambda node, sizes=sizes: (sizes[node], node))
         waiting.remove(best)
         order.append(best)
         frontier = {node for node in (*frontier, best) if around[node] & waiting}
