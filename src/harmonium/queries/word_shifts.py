@@ -1,7 +1,8 @@
 """Shifts of what a topic says between groups of items: features that its items of a group have more or less often.
 
 Items of a group may have other topics beside, or more of everything. So what is compared are residuals
-φ(x) - E[φ(x) | E[h | x]], each item weighing as much as it has of the topic.
+φ(x) - E[φ(x) | E[h | x]] of items of the same length and the same other topics, each of which weighs as much as it has
+of the topic.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import numpy as np
 
 from harmonium.core.batch import Batch
 from harmonium.inference.gibbs import sizes_of
-from harmonium.kernels.sparse.matrix import to_dense
+from harmonium.kernels.sparse.matrix import to_dense, to_scipy
 from harmonium.queries.blocks import SPARSE_CELLS, completed_blocks
 from harmonium.training import FittedModel
 from harmonium.views import Views
@@ -68,13 +69,14 @@ def word_shifts(model: FittedModel, views: Views, view: str, topics: np.ndarray,
     Notes
     -----
     With weights w of a topic's items, the shift is Σ a r / Σ a g, where g is 1 in the group and 0 outside, r the
-    residual, and a = w (g - what the other topics of the item say of g, by a regression with weights w). Its variance
-    if there is no shift is Σ a² (r - m)² / (Σ a g)², with m the mean residual of the topic's items: residuals may vary
-    from item to item.
+    residual, and a = w (g - what other topics and the length of the item say of g, by a regression with weights w).
+    Its variance if there is no shift is Σ a² (r - m)² / (Σ a g)², with m the mean residual of the topic's items:
+    residuals may vary from item to item.
     """
     labelled = member.any(axis=1)
     topics = topics.astype(np.float64) * labelled[:, None]
-    contrast = np.stack([_contrast(topics, place, member.astype(np.float64)) for place in range(topics.shape[1])], 1)
+    beside = _lengths(model, views, view)
+    contrast = np.stack([_contrast(topics, place, beside, member.astype(float)) for place in range(topics.shape[1])], 1)
     n_items, n_topics, n_groups = contrast.shape
     inside = (topics[:, :, None] * member[:, None, :]).reshape(n_items, -1)
     contrast = contrast.reshape(n_items, -1)
@@ -120,10 +122,18 @@ class _Sums(dict[str, np.ndarray]):
         self[name] = self[name] + value if name in self else np.asarray(value)
 
 
-def _contrast(topics: np.ndarray, place: int, member: np.ndarray) -> np.ndarray:
-    """Return by how much items tell groups apart, within a topic and beside their other topics."""
+def _lengths(model: FittedModel, views: Views, view: str) -> np.ndarray:
+    """Return how much each item has of all features, in a column; none of views that count nothing."""
+    if not model.families[view].counts_something:
+        return np.zeros((len(views), 0))
+    parts = [to_scipy(batch.views[view].statistic).sum(axis=1) for _, batch in completed_blocks(model, views)]
+    return np.concatenate([np.asarray(part, dtype=np.float64).reshape(-1, 1) for part in parts])
+
+
+def _contrast(topics: np.ndarray, place: int, beside: np.ndarray, member: np.ndarray) -> np.ndarray:
+    """Return by how much items tell groups apart, within a topic and beside their other topics and lengths."""
     weight = topics[:, place]
-    design = np.column_stack([np.ones(len(topics)), np.delete(topics, place, axis=1)])
+    design = np.column_stack([np.ones(len(topics)), np.delete(topics, place, axis=1), beside])
     weighted = design * weight[:, None]
     solution = np.linalg.lstsq(weighted.T @ design, weighted.T @ member, rcond=None)[0]
     return np.asarray(weight[:, None] * (member - design @ solution))

@@ -69,11 +69,10 @@ def word_shift_table(
 
     Notes
     -----
-    An item has a say by how much it has of the topic. Other topics of an item bring words of their own, so that what is
-    compared is the mean of φ(x) - E[φ(x) | E[h | x]], beside the other topics. Standard errors are those without a
-    shift, and allow variances that differ between items. Features that fewer than about five items have inside or
-    outside are not tested. Where items say little about a topic whose prevalence differs much between groups, some of
-    that difference shows as a shift of its words, and tests are too bold.
+    An item has a say by how much it has of the topic. Other topics of an item bring words of their own, and so do more
+    words, so that what is compared is the mean of φ(x) - E[φ(x) | E[h | x]], given other topics and length. Standard
+    errors are those without a shift, and allow variances that differ between items. Features that fewer than about five
+    items have inside or outside are not tested.
 
     Examples
     --------
