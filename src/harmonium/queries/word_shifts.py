@@ -73,7 +73,7 @@ def word_shifts(model: FittedModel, views: Views, view: str, topics: np.ndarray,
     Its variance if there is no shift is Σ a² (r - m)² / (Σ a g)², with m the mean residual of the topic's items:
     residuals may vary from item to item.
     """
-    labelled = member.any(axis=1)
+    labelled = np.asarray(member.any(axis=1))
     topics = topics.astype(np.float64) * labelled[:, None]
     beside = _lengths(model, views, view)
     contrast = np.stack([_contrast(topics, place, beside, member.astype(float)) for place in range(topics.shape[1])], 1)

@@ -239,7 +239,7 @@ def _news(
     usual = np.concatenate([problem.reference[name] for name in problem.energy.families]).astype(np.float64)
     for weights, share in proposals:
         # long items have more of everything, which is no news
-        direction = weights - usual * (weights @ usual) / max(usual @ usual, 1e-12)
+        direction = weights - usual * (weights @ usual) / max(float(usual @ usual), 1e-12)
         values = table @ direction
         error = values.std(ddof=1) * np.sqrt(1 / len(values) + 1 / max(n_before, 1))
         z = (values.mean() - expected @ direction) / max(error, 1e-12)
@@ -266,10 +266,10 @@ def _with_unit(problem: Problem, parameters: Parameters, data: Data, proposal: P
     for name, own in _by_view(problem, weights).items():
         made[weights_of(name)] = np.column_stack([parameters[weights_of(name)], own]).astype(np.float32)
     made[HIDDEN_BIAS] = np.append(parameters[HIDDEN_BIAS], np.float32(0))
-    prior = energy.hidden.selection.prior
+    prior = larger.energy.hidden.selection.prior
     if prior is not None:
         shares = np.append(_presence(problem, parameters, data).mean(axis=0), share)
-        extra = larger.energy.hidden.selection.prior.for_shares(shares, len(data))
+        extra = prior.for_shares(shares, len(data))
         made |= {extra_of(HIDDEN, name): value.astype(np.float32) for name, value in extra.items()}
     batch = larger.complete(made, data.batch(rows, energy.families))
     layer = larger.energy.layer(made)
