@@ -147,6 +147,21 @@ def test_topics_are_edited_and_edits_undone(model: Path, data: Path, tmp_path: P
         assert result.exit_code == 2 and "got" in result.output
 
 
+def test_topics_by_a_column_of_the_items(data: Path, tmp_path: Path) -> None:
+    frame = pd.read_csv(data).drop(columns="stars").assign(date=pd.date_range("2023-01-01", periods=N, freq="W"))
+    frame.to_csv(tmp_path / "dated.csv", index=False)
+    fitted = ["fit", str(tmp_path / "dated.csv"), "-o", str(tmp_path / "plain"), "--text", "text", "--topics", "2"]
+    result = RUNNER.invoke(app, [*fitted, "--epochs", "5", "--drop", "price"], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    rows = json.loads(run("topics", tmp_path / "plain", "--by", "date", "--freq", "Y", "--json"))
+    assert [row["group"] for row in rows] == ["2023", "2024", "2025"] * 2
+    run("topics", tmp_path / "plain", "--by", "date", "-o", tmp_path / "by.csv")
+    table = pd.read_csv(tmp_path / "by.csv")
+    assert table.columns.tolist() == ["topic", "label", "group", "n", "prevalence", "low", "high"]
+    wrong = RUNNER.invoke(app, ["topics", str(tmp_path / "plain"), "--freq", "Y"])
+    assert wrong.exit_code and "go with --by" in wrong.stderr
+
+
 def test_topics_info_and_explain(model: Path, data: Path) -> None:
     topics = json.loads(run("topics", model, "--json"))
     assert len(topics) == 4

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -23,6 +24,7 @@ from harmonium.persist import load_model
 from harmonium.queries.explain import output_names
 from harmonium.queries.named_views import named_views
 from harmonium.queries.shown_topics import of_topics
+from harmonium.report import prevalence_table, topic_labels
 from harmonium.report.summary.topics import same_topics
 
 
@@ -168,6 +170,33 @@ def print_topics(folder: ModelFolder, n_features: int, n_items: int, n_topics: i
         echo(f"{n_topics} of {len(different)} topics, those that differ most between items; ask for more with -n.")
     if folder.stability is not None:
         echo("Stability says how well a topic comes again from resampled items: 1 is always, 0 never.")
+
+
+def prevalence(folder: ModelFolder, by: str, freq: str | None) -> pd.DataFrame:
+    """Return the mean of each topic by a column of the items.
+
+    Parameters
+    ----------
+    folder : ModelFolder
+        The folder.
+    by : str
+        Name of the column; texts that are dates are taken for dates.
+    freq : str, optional
+        Length of the periods that dates are cut into.
+
+    Returns
+    -------
+    DataFrame
+        Topics by period or group, with labels.
+    """
+    items = folder.items
+    if by in items and not pd.api.types.is_numeric_dtype(items[by]):
+        dates = pd.to_datetime(items[by], errors="coerce", format="mixed")
+        if (dates.notna() | items[by].isna()).all():
+            items = items.assign(**{by: dates})
+    table = prevalence_table(folder.model, items, by, freq)
+    table.insert(1, "label", table["topic"].map(topic_labels(folder.model)))
+    return table
 
 
 def _topic_lines(folder: ModelFolder, topic: dict[str, Any], outputs: list[str]) -> str:

@@ -13,7 +13,7 @@ from harmonium.views import Views
 
 # Cells of a block, and cells that a sparse row counts for: for memory only.
 _BLOCK_CELLS = 4_000_000
-_SPARSE_CELLS = 64
+SPARSE_CELLS = 64
 
 
 def blocks(model: FittedModel, views: Views, n_copies: int = 1) -> Iterator[tuple[slice, Batch]]:
@@ -21,7 +21,7 @@ def blocks(model: FittedModel, views: Views, n_copies: int = 1) -> Iterator[tupl
     for start, part in views.in_memory():
         cells = sum(
             # what is missing is inferred densely
-            _SPARSE_CELLS if part.is_sparse_throughout(name, family) else family.n_features_
+            SPARSE_CELLS if part.is_sparse_throughout(name, family) else family.n_features_
             for name, family in model.families.items()
         )
         step = max(1, _BLOCK_CELLS // max(cells, model.n_units) // n_copies)
@@ -40,7 +40,7 @@ def completed(model: FittedModel, parameters: Parameters, batch: Batch, n_iterat
     return infer_missing(model.energy, parameters, batch, model.reference, n_iterations)
 
 
-def completed_blocks(model: FittedModel, views: Views) -> Iterator[tuple[slice, Batch]]:
-    """Yield blocks of rows with what is missing filled in."""
-    for items, batch in blocks(model, views):
+def completed_blocks(model: FittedModel, views: Views, n_copies: int = 1) -> Iterator[tuple[slice, Batch]]:
+    """Yield blocks of rows, as `blocks` does, with what is missing filled in."""
+    for items, batch in blocks(model, views, n_copies):
         yield items, completed(model, model.parameters, batch)

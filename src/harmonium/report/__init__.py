@@ -54,6 +54,7 @@ from harmonium.report.tables import (
     topic_tree,
     trend_table,
     usage_table,
+    word_shift_table,
 )
 
 __all__ = [
@@ -94,5 +95,6 @@ __all__ = [
     "topic_tree",
     "trend_table",
     "usage_table",
+    "word_shift_table",
     "write_report",
 ]

@@ -15,7 +15,7 @@ N_WORDS, N_TOPICS, N_COMMON = 12, 6, 30
 
 
 def documents(n_items: int, n_topics: int, seed: int) -> np.ndarray:
-    """Return words of items, each of one of the first topics; words of the others are rare, and the last ones common."""
+    """Return words of items, each of one of the first topics; words of the others are rare."""
     rng = np.random.default_rng(seed)
     chance = np.full((n_items, N_TOPICS * N_WORDS + N_COMMON), 0.02)
     chance[:, N_TOPICS * N_WORDS :] = 0.15
@@ -79,7 +79,7 @@ def test_no_topic_is_opened_without_news_or_room(fitted: str) -> None:
 
 
 def test_units_that_are_inferred_are_opened_up_to_the_truncation() -> None:
-    model = iEFH(20, random_state=0).fit(documents(500, 4, 0))
+    model = iEFH(8, random_state=0).fit(documents(250, 4, 0))
     n_before = model.n_components_
     assert quiet(model, documents(300, 5, 1), documents(300, 6, 2)).n_components_ == n_before + 2
     assert {4} in found(model) and {5} in found(model)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from harmonium.cli.errors import one_line_errors
-from harmonium.cli.options import AsJson, ModelPath
+from harmonium.cli.options import AsJson, ModelPath, OutputPath
 
 if TYPE_CHECKING:
     from harmonium.training.topic_edits import TopicEdits
@@ -29,15 +29,22 @@ def command(
     first: Annotated[str | None, typer.Option(help="Topics that come first, in this order: 4,0.")] = None,
     hide: Annotated[str | None, typer.Option(help="Leave topics out of all that is shown: 5,6.")] = None,
     undo: Annotated[int, typer.Option(min=0, help="Take back so many of the last edits, before others.")] = 0,
+    by: Annotated[
+        str | None, typer.Option(help="Print the mean of each topic by a date or category column of the items instead.")
+    ] = None,
+    freq: Annotated[str | None, typer.Option(help="Length of the periods of dates: D, W, M, Q or Y.")] = None,
+    output: OutputPath = None,
     as_json: AsJson = False,
 ) -> None:
     """Print what each topic is about: its words, tags and columns, what it speaks for, and typical items.
 
     Topics can be edited by hand: merged, split, named, hidden and put in order. The folder keeps the edits, and
     everything shows them; predictions stay as they are. Edits may be repeated, and are done in the order of this list.
+    With --by there is a row for each topic and period or group, with an interval, for models that predict nothing.
     """
     with one_line_errors():
-        from harmonium.cli.model_info import print_topics
+        from harmonium.cli.console import put_frame
+        from harmonium.cli.model_info import prevalence, print_topics
         from harmonium.model_folder import ModelFolder
 
         folder = ModelFolder.open(model)
@@ -55,6 +62,11 @@ def command(
         edits = edits if hide is None else edits.hide(*map(_number, hide.split(",")))
         if edits != before:
             folder = folder.edit_topics(edits)
+        if by is not None:
+            put_frame(prevalence(folder, by, freq), output, as_json)
+            return
+        if output is not None or freq is not None:
+            raise ValueError("--output and --freq go with --by, which names a column of the items; add it.")
         print_topics(folder, features, items, topics, as_json)
 
 

@@ -12,6 +12,7 @@ from harmonium.report.tables.sensitivity import sensitivity_table
 from harmonium.report.tables.similar_topics import near_duplicates, topic_tree
 from harmonium.report.tables.topics import class_profiles, class_table, feature_table, topic_labels, topic_table
 from harmonium.report.tables.usage import feature_examples, usage_table
+from harmonium.report.tables.word_shifts import word_shift_table
 
 __all__ = [
     "class_profiles",
@@ -34,4 +35,5 @@ __all__ = [
     "topic_tree",
     "trend_table",
     "usage_table",
+    "word_shift_table",
 ]

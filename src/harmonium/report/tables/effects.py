@@ -88,7 +88,7 @@ def effect_table(
     >>> bool((table.query("covariate == 'is_new'")["effect"].abs() > 0.4).all())
     True
     """
-    _check_level(level, "effect_table")
+    check_level(level, "effect_table")
     X, frame = read_covariates(model, X, covariates, held_out)
     units = unit_naturals(model, X)
     check_rows(frame, len(units[0]))
@@ -148,7 +148,7 @@ def prevalence_table(
     0      0  2024-01  31
     1      0  2024-02  29
     """
-    _check_level(level, "prevalence_table")
+    check_level(level, "prevalence_table")
     X, frame = read_covariates(model, X, by if isinstance(by, str) else {}, held_out)
     units = unit_naturals(model, X)
     groups = read_groups(X, read_periods(frame[by] if isinstance(by, str) else by, freq), len(units[0]))
@@ -293,7 +293,9 @@ def _corrected(table: pd.DataFrame) -> pd.DataFrame:
     return table
 
 
-def _check_level(level: float, where: str) -> None:
+def check_level(level: float, where: str) -> None:
+    """Refuse levels of intervals that are no probability."""
+    """Refuse levels of intervals that are no probability."""
     check_real(where, "level", level, remedy="0.95 is usual")
     if not 0 < level < 1:
         raise ValueError(f"level must lie between 0 and 1; got {level!r}; 0.95 is usual.")

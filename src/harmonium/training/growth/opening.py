@@ -9,6 +9,8 @@ predict from their other parts. What is there stays as it is; it learns on after
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from scipy.stats import norm
 from sklearn.preprocessing import normalize
@@ -16,7 +18,7 @@ from sklearn.utils.extmath import randomized_svd
 
 from harmonium.core.parameters import HIDDEN, HIDDEN_BIAS, Parameters, extra_of, weights_of
 from harmonium.energy import Energy
-from harmonium.hidden import HiddenLayer
+from harmonium.kernels.sparse.products import add_column_sums
 from harmonium.linear.comparison import is_better
 from harmonium.objectives.problem import Problem
 from harmonium.training.clusters import AVERAGE_ITEMS, bias_of_activity, nearest_clusters
@@ -147,7 +149,12 @@ def opened(
         The problem, with more units.
     parameters : dict of str to ndarray
         Those of the units before, and behind them those of the new ones.
+
+    Notes
+    -----
+    Mean statistics of the problem are those of all items then, as words of new topics may have been rare before.
     """
+    n_units = problem.energy.hidden.n_units_
     order = np.random.default_rng(len(data)).permutation(_rows(problem, data))
     learned, judged = (data.take(np.sort(half)) for half in np.array_split(order, 2))
     held_out = HeldOutReconstruction.of(problem, judged, np.random.default_rng(0)) if len(learned) > _FEWEST else None
@@ -164,7 +171,18 @@ def opened(
         if not is_better(losses[best], held_out.losses(problem, parameters), np.ones(len(judged)), _CLEARLY):
             break
         problem, parameters = trials[best]
+    if problem.energy.hidden.n_units_ > n_units:
+        problem = replace(problem, reference=_reference(problem, parameters, data, n_before))
     return problem, parameters
+
+
+def _reference(problem: Problem, parameters: Parameters, data: Data, n_before: int) -> dict[str, np.ndarray]:
+    """Return the mean statistics of the items before and these."""
+    totals = {name: n_before * mean.astype(np.float64) for name, mean in problem.reference.items()}
+    for block in data.blocks(problem.energy.families):
+        for name, view in problem.complete(parameters, block).views.items():
+            add_column_sums(view.statistic, 1.0, totals[name])
+    return {name: (total / (n_before + len(data))).astype(np.float32) for name, total in totals.items()}
 
 
 def _rows(problem: Problem, data: Data) -> np.ndarray:
@@ -193,9 +211,7 @@ def _proposed(problem: Problem, parameters: Parameters, data: Data) -> list[Prop
     return found
 
 
-def _refined(
-    problem: Problem, parameters: Parameters, data: Data, table: np.ndarray, belongs: np.ndarray
-) -> Proposal:
+def _refined(problem: Problem, parameters: Parameters, data: Data, table: np.ndarray, belongs: np.ndarray) -> Proposal:
     """Return a proposal for a group, whose items are then those that have the unit, a few times."""
     for _ in range(_REFINEMENTS):
         proposal = _proposal(problem, table, belongs)
@@ -223,7 +239,7 @@ def _news(
     usual = np.concatenate([problem.reference[name] for name in problem.energy.families]).astype(np.float64)
     for weights, share in proposals:
         # long items have more of everything, which is no news
-        direction = weights - usual * (weights @ usual) / max(usual @ usual, 1e-12)
+        direction = weights - usual * (weights @ usual) / max(float(usual @ usual), 1e-12)
         values = table @ direction
         error = values.std(ddof=1) * np.sqrt(1 / len(values) + 1 / max(n_before, 1))
         z = (values.mean() - expected @ direction) / max(error, 1e-12)
@@ -241,9 +257,7 @@ def _weights(problem: Problem, lacking: np.ndarray) -> np.ndarray:
     return np.clip(np.concatenate(found), max(problem.energy.hidden.lower_bound, -_LARGEST_WEIGHT), _LARGEST_WEIGHT)
 
 
-def _with_unit(
-    problem: Problem, parameters: Parameters, data: Data, proposal: Proposal
-) -> tuple[Problem, Parameters]:
+def _with_unit(problem: Problem, parameters: Parameters, data: Data, proposal: Proposal) -> tuple[Problem, Parameters]:
     """Return the model with one more unit, which as many items have as are in its group."""
     weights, share = proposal
     energy, rows = problem.energy, np.arange(len(data))
@@ -252,10 +266,10 @@ def _with_unit(
     for name, own in _by_view(problem, weights).items():
         made[weights_of(name)] = np.column_stack([parameters[weights_of(name)], own]).astype(np.float32)
     made[HIDDEN_BIAS] = np.append(parameters[HIDDEN_BIAS], np.float32(0))
-    prior = energy.hidden.selection.prior
+    prior = larger.energy.hidden.selection.prior
     if prior is not None:
         shares = np.append(_presence(problem, parameters, data).mean(axis=0), share)
-        extra = larger.energy.hidden.selection.prior.for_shares(shares, len(data))
+        extra = prior.for_shares(shares, len(data))
         made |= {extra_of(HIDDEN, name): value.astype(np.float32) for name, value in extra.items()}
     batch = larger.complete(made, data.batch(rows, energy.families))
     layer = larger.energy.layer(made)
