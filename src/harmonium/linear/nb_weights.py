@@ -8,13 +8,43 @@ between that and the plain machine, and the better of the three on most texts th
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Self
+
 import numpy as np
 import scipy.sparse
 
 from harmonium.linear.scaling import Features
 
 
-def naive_bayes_weights(features: Features, towards: np.ndarray, against: np.ndarray, smoothing: float) -> np.ndarray:
+@dataclass(frozen=True, eq=False)
+class FeatureSums:
+    """What weights of the same features for other sides share.
+
+    Attributes
+    ----------
+    usable : ndarray of bool of shape (features,)
+        Which of them are never negative.
+    squares : ndarray of shape (features,)
+        Sums of their squares.
+    """
+
+    usable: np.ndarray
+    squares: np.ndarray
+
+    @classmethod
+    def of(cls, features: Features) -> Self:
+        """Return what some features have to say."""
+        if scipy.sparse.issparse(features):
+            usable = np.bincount(features.indices[features.data < 0], minlength=features.shape[1]) == 0
+        else:
+            usable = (features >= 0).all(axis=0)
+        return cls(usable, np.asarray((features * features).sum(axis=0)).ravel())
+
+
+def naive_bayes_weights(
+    features: Features, towards: np.ndarray, against: np.ndarray, smoothing: float, sums: FeatureSums | None = None
+) -> np.ndarray:
     """Return a weight for each feature: the root of its absolute log-count ratio between two sides.
 
     Rows keep their mean square length. Features that can be negative, such as centred numbers, have no such ratio, and
@@ -28,6 +58,8 @@ def naive_bayes_weights(features: Features, towards: np.ndarray, against: np.nda
         How much each row belongs to the one side and to the other, not negative.
     smoothing : float
         What is added to the sum of a feature on each side.
+    sums : FeatureSums, optional
+        Sums of the features, if they are known.
 
     Returns
     -------
@@ -40,17 +72,14 @@ def naive_bayes_weights(features: Features, towards: np.ndarray, against: np.nda
     >>> naive_bayes_weights(words, np.array([1.0, 0.0]), np.array([0.0, 1.0]), 1.0).round(2).tolist()
     [1.41, 0.0, 1.41]
     """
-    if scipy.sparse.issparse(features):
-        usable = np.bincount(features.indices[features.data < 0], minlength=features.shape[1]) == 0
-    else:
-        usable = (features >= 0).all(axis=0)
+    sums = FeatureSums.of(features) if sums is None else sums
+    usable, squares = sums.usable, sums.squares
     weights = np.ones(len(usable))
     if usable.any():
         first = (features.T @ towards)[usable] + smoothing
         second = (features.T @ against)[usable] + smoothing
         ratio = np.log(first / first.sum()) - np.log(second / second.sum())
         weights[usable] = np.sqrt(np.abs(ratio))
-    squares = np.asarray((features * features).sum(axis=0)).ravel()
     before, after = squares.sum(), squares @ np.square(weights)
     return weights * np.sqrt(before / after) if after > 0 else np.ones_like(weights)
 

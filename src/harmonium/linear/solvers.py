@@ -17,7 +17,7 @@ from typing import Any, Literal
 import numpy as np
 import scipy.sparse
 
-from harmonium.linear.nb_weights import multiplied, naive_bayes_weights
+from harmonium.linear.nb_weights import FeatureSums, multiplied, naive_bayes_weights
 from harmonium.linear.ridge_path import RidgePath
 from harmonium.linear.scaling import Features
 
@@ -93,8 +93,9 @@ def fit_svm(
         model = _linear_svc(features, classes, weight, C)
         weights[:, there], bias[there] = model.coef_.T, model.intercept_
     else:
+        sums = FeatureSums.of(features)
         for code in there:
-            weights[:, code], bias[code] = _binary_svm(features, classes == code, weight, C, smoothing)
+            weights[:, code], bias[code] = _binary_svm(features, classes == code, weight, C, smoothing, sums)
     return weights, bias
 
 
@@ -127,13 +128,18 @@ def fit_label_svms(
     if n_labels > _MANY_LABELS:
         return ridge_path(features, 2 * labels - 1, weight)(C)
     weights, bias = np.zeros((features.shape[1], n_labels)), np.full(n_labels, -1.0)
+    sums = None if smoothing is None else FeatureSums.of(features)
     for label in range(n_labels):
         known = np.flatnonzero(~np.isnan(labels[:, label]) & (weight > 0))
         present = labels[known, label] > 0
         if present.all() or not present.any():
             bias[label] = 1.0 if present.any() else -1.0
             continue
-        weights[:, label], bias[label] = _binary_svm(features[known], present, weight[known], C, smoothing)
+        if len(known) == len(labels):
+            solution = _binary_svm(features, present, weight, C, smoothing, sums)
+        else:
+            solution = _binary_svm(features[known], present, weight[known], C, smoothing)
+        weights[:, label], bias[label] = solution
     return weights, bias
 
 
@@ -197,14 +203,19 @@ def _counting(features: Features, classes: np.ndarray, weight: np.ndarray) -> tu
 
 
 def _binary_svm(
-    features: Features, present: np.ndarray, weight: np.ndarray, C: float, smoothing: float | None
+    features: Features,
+    present: np.ndarray,
+    weight: np.ndarray,
+    C: float,
+    smoothing: float | None,
+    sums: FeatureSums | None = None,
 ) -> tuple[np.ndarray, float]:
     """Return weights and bias of the score that separates some rows from the others."""
     factors = np.ones(features.shape[1])
     if smoothing is not None:
         fewer = min(present.sum(), (~present).sum())
         smoothing = min(smoothing, max(_LITTLE, _MAX_A_ROW * fewer))
-        factors = naive_bayes_weights(features, weight * present, weight * ~present, smoothing)
+        factors = naive_bayes_weights(features, weight * present, weight * ~present, smoothing, sums)
         features = multiplied(features, factors)
     model = _linear_svc(features, present, weight, C)
     return factors * model.coef_[0], float(model.intercept_[0])
