@@ -284,6 +284,6 @@ def _question(labels: Labels) -> None:
     n_classes = max(map(len, labels.meaning.classes), default=0)
     if labels.meaning.kind == "class" and n_classes > n_known / 2:
         notice(
-            f"y has {n_classes} classes in {n_known} rows, most of them once, so that there is nothing to learn of them; "
-            "is it a name or a text that should be an input, or numbers for HarmoniumRegressor?"
+            f"y has {n_classes} classes in {n_known} rows, most of them once, so that there is nothing to learn of "
+            "them; is it a name or a text that should be an input, or numbers for HarmoniumRegressor?"
         )
