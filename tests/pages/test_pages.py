@@ -72,6 +72,13 @@ def test_outputs_are_written_below_their_blocks() -> None:
     assert pages.with_outputs(page, blocks) == page.replace("```output\n0", "```output\n1")
 
 
+def test_pages_for_users_say_for_whom_they_are() -> None:
+    for folder in ("guide", "walks", "coming_from"):
+        for path in sorted((ROOT / "docs" / folder).glob("*.md")):
+            beginning = " ".join(path.read_text().split("\n\n", 2)[1].split())
+            assert re.search(r"\bfor (whoever|people)\b|\\?\*$", beginning), f"{path}: {beginning}"
+
+
 # ---- commands --------------------------------------------------------------------------------------------------------
 def commands(page: str) -> Iterator[list[str]]:
     """Yield the words of each call of ``harmonium`` in the shell blocks of a page."""
