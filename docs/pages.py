@@ -7,12 +7,13 @@ there are kept in the folder ``pictures`` beside the page (those of the README i
 ``output`` right below one of them holds what it printed.
 Blocks run without any data folder, up to a comment that names folders of ``HARMONIUM_DATA``, such as
 ``<!-- needs: hotels -->``; what stands below it runs if they are there.
-`tests/pages/test_pages.py` runs all pages and compares.
+`tests/pages/test_pages.py` runs all pages and compares, and ``python docs/pages.py --check PAGE`` some of them.
 """
 
 from __future__ import annotations
 
 import contextlib
+import difflib
 import io
 import os
 import re
@@ -36,6 +37,10 @@ class Block(NamedTuple):
 
 
 HOME = "HARMONIUM_DATA"
+NUMBER = re.compile(r"[-−]?\d+(?:[.,]\d+)?")
+# Fits end in other last digits on other processors, and words that are nearly as typical change places.
+NUMBERS_MAY_DIFFER = 0.1
+WORDS_IN_COMMON = 0.8
 
 
 def needs(text: str) -> list[str]:
@@ -92,6 +97,36 @@ def with_outputs(page: str, blocks: list[Block]) -> str:
     return BLOCK.sub(filled, page)
 
 
+def disagreement(shown: str, printed: str) -> str:
+    """Say how what a page shows differs from what its code printed, beyond what processors do; empty if it does not."""
+    words = [NUMBER.sub(" ", text).split() for text in (shown, printed)]
+    alike = difflib.SequenceMatcher(None, *words, autojunk=False).ratio()
+    if alike < WORDS_IN_COMMON:
+        return f"only {alike:.0%} of the words are the same"
+    numbers = [[_value(one) for one in NUMBER.findall(text)] for text in (shown, printed)]
+    if len(numbers[0]) != len(numbers[1]):
+        return f"{len(numbers[0])} numbers are shown, {len(numbers[1])} were printed"
+    for there, here in zip(*numbers, strict=True):
+        if abs(there - here) > NUMBERS_MAY_DIFFER * max(abs(there), abs(here), 1.0):
+            return f"{there:g} is shown, {here:g} was printed"
+    return ""
+
+
+def _value(text: str) -> float:
+    return float(text.replace("−", "-").replace(",", ""))
+
+
+def check(names: list[str]) -> None:
+    """Run pages and compare what they print with what they show; refuse those that differ, as commands do."""
+    for path in map(Path, names):
+        path = path.resolve()
+        with tempfile.TemporaryDirectory() as elsewhere, contextlib.chdir(elsewhere):
+            for block in run(path):
+                how = "" if block.shown is None else disagreement(block.shown, block.printed)
+                if how:
+                    sys.exit(f"{path.name}: {how}; printed:\n{block.printed}")
+
+
 def main(names: list[str]) -> None:
     """Run pages and write their outputs."""
     for path in map(Path, names):
@@ -107,4 +142,7 @@ def main(names: list[str]) -> None:
 
 if __name__ == "__main__":
     os.environ.setdefault("MPLBACKEND", "agg")
-    main(sys.argv[1:])
+    if sys.argv[1:2] == ["--check"]:
+        check(sys.argv[2:])
+    else:
+        main(sys.argv[1:])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 import shlex
 import sys
@@ -22,29 +21,6 @@ import pages
 MARKDOWN = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 # pages that a build of the site has made are no source
 WITH_CODE = [path for path in MARKDOWN if "_build" not in path.parts and pages.BLOCK.search(path.read_text())]
-NUMBER = re.compile(r"[-−]?\d+(?:[.,]\d+)?")
-# Fits end in other last digits on other processors, and words that are nearly as typical change places.
-NUMBERS_MAY_DIFFER = 0.1
-WORDS_IN_COMMON = 0.8
-
-
-def disagreement(shown: str, printed: str) -> str:
-    """Say how what a page shows differs from what its code printed, beyond what processors do; empty if it does not."""
-    words = [NUMBER.sub(" ", text).split() for text in (shown, printed)]
-    alike = difflib.SequenceMatcher(None, *words, autojunk=False).ratio()
-    if alike < WORDS_IN_COMMON:
-        return f"only {alike:.0%} of the words are the same"
-    numbers = [[_value(one) for one in NUMBER.findall(text)] for text in (shown, printed)]
-    if len(numbers[0]) != len(numbers[1]):
-        return f"{len(numbers[0])} numbers are shown, {len(numbers[1])} were printed"
-    for there, here in zip(*numbers, strict=True):
-        if abs(there - here) > NUMBERS_MAY_DIFFER * max(abs(there), abs(here), 1.0):
-            return f"{there:g} is shown, {here:g} was printed"
-    return ""
-
-
-def _value(text: str) -> float:
-    return float(text.replace("−", "-").replace(",", ""))
 
 
 @pytest.mark.parametrize("path", WITH_CODE, ids=lambda path: str(path.relative_to(ROOT).with_suffix("")))
@@ -55,7 +31,7 @@ def test_the_code_of_a_page_runs_and_prints_what_is_shown(
     monkeypatch.setenv("MPLBACKEND", "agg")
     for block in pages.run(path):
         if block.shown is not None:
-            assert not (how := disagreement(block.shown, block.printed)), f"{how}; printed:\n{block.printed}"
+            assert not (how := pages.disagreement(block.shown, block.printed)), f"{how}; printed:\n{block.printed}"
 
 
 def test_every_page_begins_without_any_data_folder() -> None:
@@ -87,13 +63,20 @@ def test_blocks_below_a_need_wait_for_the_data(tmp_path: Path, monkeypatch: pyte
     ],
 )
 def test_what_differs_is_found(shown: str, printed: str, how: str) -> None:
-    assert disagreement(shown, printed) == how
+    assert pages.disagreement(shown, printed) == how
 
 
 def test_outputs_are_written_below_their_blocks() -> None:
     page = "Look:\n\n```python\nprint(1)\n```\n\n```output\n0\n```\n\nand\n\n```python\nx = 1\n```\n"
     blocks = [pages.Block("print(1)\n", "0\n", "1\n"), pages.Block("x = 1\n", None, "")]
     assert pages.with_outputs(page, blocks) == page.replace("```output\n0", "```output\n1")
+
+
+def test_pages_for_users_say_for_whom_they_are() -> None:
+    for folder in ("guide", "walks", "coming_from"):
+        for path in sorted((ROOT / "docs" / folder).glob("*.md")):
+            beginning = " ".join(path.read_text().split("\n\n", 2)[1].split())
+            assert re.search(r"\bfor (whoever|people)\b|\\?\*$", beginning), f"{path}: {beginning}"
 
 
 # ---- commands --------------------------------------------------------------------------------------------------------

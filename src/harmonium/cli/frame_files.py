@@ -1,4 +1,4 @@
-"""Files of tables that come in parts, written as they come; a file is there when all of it is."""
+"""Files of tables that come in parts, written as they come. The file appears when it is complete."""
 
 from __future__ import annotations
 

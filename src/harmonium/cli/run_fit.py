@@ -102,21 +102,30 @@ def run_fit(options: FitOptions, as_json: bool, steps: Steps) -> None:
                 f"--epochs is a number of passes over the data; {options.model} takes none; leave it out."
             )
         model.set_params(driver__max_iter=options.epochs)
-    folder = fit_folder(
-        output,
-        model,
-        data.rows(),
-        None if data.target is None else data.target.y,
-        items=data.items,
-        kept=data.kept,
-        target=options.target if options.target in data.items.columns else None,
-        holdout=options.holdout,
-        refit=options.refit,
-        n_resamples=options.resamples,
-        thumbnails=data.thumbnails,
-        notes={"source": options.data.name, "model": options.model, "task": task, "seed": options.seed, **data.notes},
-        callback=steps,
-    )
+    with warnings.catch_warnings():
+        # said by _question, once and with the name of the column
+        warnings.filterwarnings("ignore", r"Only \d+ rows have a target|y has \d+ classes", HarmoniumWarning)
+        folder = fit_folder(
+            output,
+            model,
+            data.rows(),
+            None if data.target is None else data.target.y,
+            items=data.items,
+            kept=data.kept,
+            target=options.target if options.target in data.items.columns else None,
+            holdout=options.holdout,
+            refit=options.refit,
+            n_resamples=options.resamples,
+            thumbnails=data.thumbnails,
+            notes={
+                "source": options.data.name,
+                "model": options.model,
+                "task": task,
+                "seed": options.seed,
+                **data.notes,
+            },
+            callback=steps,
+        )
     if as_json:
         put_json({"folder": str(folder.path), **folder.summary()})
     else:

@@ -35,7 +35,7 @@ def make_cohort(n_rows: int = 200, *, missing_views: float = 0.0, random_state: 
     missing_views : float, default=0.0
         Share of the patients that lack an assay, for each assay but the mutations.
     random_state : int, default=0
-        Seed; the same gives the same cohort.
+        Seed. Equal seeds make equal cohorts.
 
     Returns
     -------

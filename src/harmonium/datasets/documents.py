@@ -23,7 +23,7 @@ def make_documents(n_rows: int = 800, *, random_state: int = 0) -> Bunch:
     n_rows : int, default=800
         Number of messages.
     random_state : int, default=0
-        Seed; the same gives the same messages.
+        Seed. Equal seeds make equal messages.
 
     Returns
     -------

@@ -144,7 +144,7 @@ def make_pictures(n_rows: int = 600, *, missing_views: float = 0.0, random_state
     missing_views : float, default=0.0
         Share of the drawings that lose their tags.
     random_state : int, default=0
-        Seed; the same gives the same drawings.
+        Seed. Equal seeds make equal drawings.
 
     Returns
     -------

@@ -75,7 +75,7 @@ def make_reviews(
     missing_targets : float, default=0.0
         Share of the reviews that lose their rating.
     random_state : int, default=0
-        Seed; the same gives the same table.
+        Seed. Equal seeds make equal tables.
 
     Returns
     -------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from functools import partial
 from typing import Any, Literal, Self
@@ -341,6 +342,12 @@ class HarmoniumClassifier(Supervised, ClassifierMixin, Harmonium):
                     "Harmonium to learn without labels."
                 )
         return super()._bound_head(labels, before)
+
+    def _fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        with warnings.catch_warnings():
+            # scikit-learn's linear models say so again and again; `Supervised` has one sentence for it
+            warnings.filterwarnings("ignore", "The number of unique classes", UserWarning)
+            return super()._fit(X, y, sample_weight)
 
     def _keep(self, model: FittedModel, given: Input, before: FittedModel | None) -> None:
         self.__dict__.pop("_waiting", None)  # they have scores of another model, unless `partial_fit` puts them back

@@ -234,7 +234,7 @@ class HarmoniumRegressor(Supervised, RegressorMixin, Harmonium):
         Returns
         -------
         prediction : ndarray of shape (n_rows,), or (n_rows, n_outputs) if y had columns
-            Expected numbers.
+            Expected numbers. Beside an interval that stops at the end of a scale, such as 5 stars, they stop there.
         lower : ndarray of the same shape
             Lower ends of the intervals; only with ``interval``.
         upper : ndarray of the same shape
@@ -252,7 +252,9 @@ class HarmoniumRegressor(Supervised, RegressorMixin, Harmonium):
             return self._shaped(self._head.outputs_.predict(self._scores(X)))
         INTERVAL.check("predict", "interval", interval)
         outputs, scores = self._head.outputs_, self._scores(X)
-        found = NumberInterval(outputs.predict(scores), *outputs.intervals(scores, interval))
+        lower, upper = outputs.intervals(scores, interval)
+        # ends stop at those of a scale, such as 5 stars, which a sum of effects may go beyond
+        found = NumberInterval(np.clip(outputs.predict(scores), lower, upper), lower, upper)
         if not np.isfinite(found.upper).all():
             raise ValueError(
                 f"predict needs an interval that held-out rows can tell; got {interval:g}, for which too few of them "

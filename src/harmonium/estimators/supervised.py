@@ -32,6 +32,9 @@ from harmonium.training.supervised.fit import with_settings_of
 from harmonium.views import Views
 from harmonium.views.data import Data
 
+# rows with a target below which a fit is questioned: a convention
+_FEW_ROWS = 10
+
 if TYPE_CHECKING:  # it stands beside Harmonium in the bases of an estimator, and extends its methods
     Beside = Harmonium
 else:
@@ -134,6 +137,8 @@ class Supervised(Beside):
     ) -> tuple[Problem, Data]:
         assert labels is not None
         check_length(labels, len(views))
+        if before is None:
+            _question(labels)
         problem, data = super()._problem(views, labels, layer, before)
         assert problem.head is not None
         weighs = not problem.head.added_views or self._part("objective").weighs_labels
@@ -265,3 +270,20 @@ class Supervised(Beside):
         tags.target_tags.multi_output = True
         tags.target_tags.single_output = True
         return tags
+
+
+def _question(labels: Labels) -> None:
+    """Warn of targets that little can be learned from."""
+    n_known = int(labels.targets.counting.sum())
+    if n_known < _FEW_ROWS:
+        notice(
+            f"Only {n_known} rows have a target, too few to choose settings by held-out rows; do not believe "
+            "scores or topics; 100 rows and more make a fit that can be judged."
+        )
+        return
+    n_classes = max(map(len, labels.meaning.classes), default=0)
+    if labels.meaning.kind == "class" and n_classes > n_known / 2:
+        notice(
+            f"y has {n_classes} classes in {n_known} rows, most of them once, so that there is nothing to learn of "
+            "them; is it a name or a text that should be an input, or numbers for HarmoniumRegressor?"
+        )

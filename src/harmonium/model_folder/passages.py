@@ -195,7 +195,8 @@ def _found(phrase: _Phrase, sentences: list[list[_Word]]) -> _Found:
     denial that the phrase has, count against it.
     """
     total = sum(weight for weight, _ in phrase.values())
-    agreeing, opposed, best = set(), set(), None
+    agreeing, opposed = set[str](), set[str]()
+    best: _Place | None = None
     for words in sentences:
         hits = [(number, word) for number, word in enumerate(words) if word.stem in phrase]
         for _, word in hits:
@@ -240,11 +241,12 @@ def _widened(text: str, spans: list[tuple[int, int]], letters: int) -> list[tupl
         return [(0, len(text))]
     room, merged = letters // len(set(spans)), list[tuple[int, int]]()
     for begin, end in sorted(set(spans)):
-        more = max(0, room - (end - begin)) // 2
+        more = max(1, (room - (end - begin)) // 2)
         begin, end = max(0, begin - more), min(len(text), end + more)
-        # whole words; a space begins or ends each
-        begin = 0 if begin == 0 else begin + len(re.match(r"\w*\W*", text[begin:])[0])
-        end = end if end == len(text) else end - len(re.search(r"\w*$", text[:end])[0])
+        while begin > 0 and text[begin - 1].isalnum():  # whole words
+            begin += 1
+        while end < len(text) and text[end].isalnum():
+            end -= 1
         if merged and begin <= merged[-1][1] + 1:
             merged[-1] = merged[-1][0], max(merged[-1][1], end)
         else:

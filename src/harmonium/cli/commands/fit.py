@@ -73,7 +73,7 @@ def command(
             help="Leave the table in its file and read it in blocks. Default: if it is larger than 256 MB.",
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of split and training: the same gives the same.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of split and training. Equal seeds give equal models.")] = 0,
     config: Config = None,
     as_json: AsJson = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,

@@ -1,0 +1,44 @@
+"""Notices of targets that little can be learned from: one sentence, and none of other packages."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+from harmonium import HarmoniumClassifier, HarmoniumRegressor, Stochastic
+from harmonium.exceptions import HarmoniumWarning
+
+X = np.random.default_rng(0).normal(size=(40, 3))
+DRIVER = Stochastic(max_iter=1)
+
+
+def said(model: HarmoniumClassifier | HarmoniumRegressor, rows: int, y: list[object]) -> str:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.fit(X[:rows], y)
+    (one,) = caught
+    assert issubclass(one.category, HarmoniumWarning)
+    return str(one.message)
+
+
+def test_a_class_for_each_row_is_questioned_once() -> None:
+    assert "y has 40 classes in 40 rows" in said(
+        HarmoniumClassifier(2, driver=DRIVER), 40, [f"c{row}" for row in range(40)]
+    )
+
+
+def test_few_rows_are_questioned() -> None:
+    assert said(HarmoniumRegressor(2, driver=DRIVER), 5, [1.0, 2.0, 3.0, 4.0, 5.5]).startswith(
+        "Only 5 rows have a target"
+    )
+
+
+def test_a_prediction_lies_within_the_clipped_ends_of_its_interval() -> None:
+    x = np.linspace(-1, 1, 400)[:, None]
+    stars = np.clip(np.round(3 + 4 * x[:, 0]), 1, 5)
+    model = HarmoniumRegressor(2, driver=Stochastic(max_iter=2), random_state=0).fit(x, stars)
+    prediction, lower, upper = model.predict(np.array([[-1.5], [0.0], [1.5]]), interval=0.9)
+    assert (lower <= prediction).all() and (prediction <= upper).all() and upper.max() == 5.0
+    assert prediction[1] == pytest.approx(model.predict(np.zeros((1, 1)))[0])
