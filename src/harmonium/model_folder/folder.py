@@ -21,7 +21,8 @@ from harmonium.inspection.encoders import set_encoders
 from harmonium.model_folder.contents import Contents, read_contents, write_contents
 from harmonium.model_folder.embeddings import embedded_items, embedding_tensors
 from harmonium.model_folder.folder_summary import folder_summary
-from harmonium.model_folder.item_index import ItemIndex, Query, WordIndex, joined_embedding, query_embedding
+from harmonium.model_folder.item_embeddings import ItemEmbeddings
+from harmonium.model_folder.item_index import ItemIndex, Query, WordIndex
 from harmonium.model_folder.item_map import ItemMap
 from harmonium.model_folder.predictions import annotation_table, prediction_table
 from harmonium.model_folder.query_views import query_views
@@ -311,12 +312,14 @@ class ModelFolder:
     @cached_property
     def index(self) -> ItemIndex:
         """The search index of the items."""
-        return ItemIndex(self.search_coordinates, self._contents.words, joined_embedding(self._embedded))
+        embedded = self._embedded
+        return ItemIndex(self.search_coordinates, self._contents.words, None if embedded is None else embedded.rows)
 
     @cached_property
-    def _embedded(self) -> dict[str, np.ndarray]:
-        """Embeddings of the items by view."""
-        return embedded_items(self._contents.embeddings)
+    def _embedded(self) -> ItemEmbeddings | None:
+        """Embeddings of the items, if they have any."""
+        by_view = embedded_items(self._contents.embeddings)
+        return ItemEmbeddings(by_view) if by_view else None
 
     def search(self, query: Any, n: int = 10) -> pd.DataFrame:
         """Return the items that go best with a query.
@@ -335,13 +338,13 @@ class ModelFolder:
             Columns ``row``, the number of the item, and ``score``, best first. With several queries there is a first
             column ``query``. Scores are cosines of `search_coordinates` between -1 and 1; for queries with words or
             tags, half of the score is the cosine of these themselves, weighed by how rare they are. Where queries have
-            an embedding, its cosine has most of the say.
+            an embedding, its cosine has most of the say, and that of words the more the longer a query is.
         """
         check_whole("search", "n", n, remedy="10 is usual")
         views = known_views(self.model, query_views(self.model, query))
         words = self._contents.words
         weights = None if words is None or not set(words.views) <= set(views.names) else words.query_weights(views)
-        embedding = query_embedding(views, self._embedded)
+        embedding = None if self._embedded is None else self._embedded.of_queries(views)
         return self.index.query(Query(self.model.search_coordinates(views), weights, embedding), n)
 
     def nearest(self, item: int, n: int = 10) -> pd.DataFrame:
@@ -362,7 +365,7 @@ class ModelFolder:
         check_whole("nearest", "n", n, remedy="10 is usual")
         words, row = self._contents.words, self._row(item)
         weights = None if words is None else words.item_weights(row)
-        embedding = joined_embedding({view: rows[[row]] for view, rows in self._embedded.items()})
+        embedding = None if self._embedded is None else self._embedded.rows[[row]]
         nearest = self.index.query(Query(self.search_coordinates[[row]], weights, embedding), n + 1)
         return nearest[nearest["row"] != item].head(n).reset_index(drop=True)
 
