@@ -25,6 +25,7 @@ from harmonium import fit_folder as fit
 from harmonium.cli import app
 from harmonium.estimators.input import known_views
 from harmonium.exceptions import InvalidViewError, ModelFileError
+from harmonium.features.encoders import Encoder
 from harmonium.model_folder.contents import write_contents
 from harmonium.model_folder.embeddings import embedded_items
 from harmonium.model_folder.query_views import query_views
@@ -36,7 +37,7 @@ FRAME = reviews()
 N_TEXTS = FRAME["review"].nunique()
 
 
-def fitted(path: Path, encoder: Meanings) -> ModelFolder:
+def fitted(path: Path, encoder: Meanings | Encoder) -> ModelFolder:
     reader = TableViews({"review": "words"}, embed={"review": encoder})
     settings = {"head": EpsilonInsensitive(C=1.0), "driver": Stochastic(max_iter=20), "validation_fraction": 0.0}
     return fit(path, HarmoniumRegressor(4, views=reader, random_state=0, **settings), FRAME, "stars")
@@ -168,12 +169,16 @@ def test_edits_of_topics_keep_embeddings(folder: ModelFolder, tmp_path: Path) ->
     np.testing.assert_array_equal(again.index._near["embedding"]._unit, folder.index._near["embedding"]._unit)
 
 
-def test_a_fit_that_was_interrupted_after_its_trial_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fit_that_was_interrupted_after_training_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr("harmonium.model_folder.fit.evaluate", interrupted)
+        patched.setattr(ModelFolder, "create", interrupted)
         with pytest.raises(KeyboardInterrupt):
-            fitted(tmp_path / "reviews", Meanings())
-    assert len(fitted(tmp_path / "reviews", Meanings()).search("noise", n=3)) == 3
+            fitted(tmp_path / "reviews", Encoder(Meanings()))
+    again = Meanings()
+    with monkeypatch.context() as patched:
+        patched.setattr(HarmoniumRegressor, "fit", interrupted)  # both models are there
+        assert len(fitted(tmp_path / "reviews", Encoder(again)).search("noise", n=3)) == 3
+    assert again.asked == [4, 1]  # probes and the query
