@@ -138,7 +138,10 @@ def encoded(texts: Sequence[str]) -> np.ndarray:
     result = minilm(list(texts))
     keys, answers = minilm.answers()
     if len(keys) > n_known:
-        np.savez(_folder() / "answers.npz", keys=keys, answers=answers)
+        # in one step, as other processes may read it
+        file = _folder() / f"answers-{os.getpid()}.npz"
+        np.savez(file, keys=keys, answers=answers)
+        file.replace(_folder() / "answers.npz")
     return result
 
 

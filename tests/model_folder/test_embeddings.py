@@ -2,18 +2,34 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.metrics.pairwise import cosine_similarity
+from sklearn.preprocessing import normalize
 from typer.testing import CliRunner
 
-from harmonium import EpsilonInsensitive, HarmoniumRegressor, HarmoniumWarning, ModelFolder, Stochastic, TableViews
+from harmonium import (
+    EpsilonInsensitive,
+    Harmonium,
+    HarmoniumRegressor,
+    HarmoniumWarning,
+    ModelFolder,
+    Stochastic,
+    TableViews,
+)
 from harmonium import fit_folder as fit
 from harmonium.cli import app
+from harmonium.estimators.input import known_views
 from harmonium.exceptions import InvalidViewError, ModelFileError
+from harmonium.features.encoders import Encoder
 from harmonium.model_folder.contents import write_contents
+from harmonium.model_folder.embeddings import embedded_items
+from harmonium.model_folder.query_views import query_views
+from harmonium.training.topic_edits import TopicEdits
 from tests.cases.bad_input import assert_one_sentence
 from tests.cases.encoders import MEANINGS, Meanings, onnx_encoder, reviews
 
@@ -21,7 +37,7 @@ FRAME = reviews()
 N_TEXTS = FRAME["review"].nunique()
 
 
-def fitted(path: Path, encoder: Meanings) -> ModelFolder:
+def fitted(path: Path, encoder: Meanings | Encoder) -> ModelFolder:
     reader = TableViews({"review": "words"}, embed={"review": encoder})
     settings = {"head": EpsilonInsensitive(C=1.0), "driver": Stochastic(max_iter=20), "validation_fraction": 0.0}
     return fit(path, HarmoniumRegressor(4, views=reader, random_state=0, **settings), FRAME, "stars")
@@ -86,9 +102,15 @@ def test_topics_of_the_summary_are_words(folder: ModelFolder) -> None:
 
 def test_broken_embeddings_are_refused(folder: ModelFolder, tmp_path: Path) -> None:
     contents = folder._contents
-    changes = {"keys": lambda array: array[1:], "answers": lambda array: array[:, 1:]}
+    changes = {
+        "keys": lambda array: array[1:],
+        "answers": lambda array: array[:, 1:],
+        "rows": lambda array: array + N_TEXTS,
+    }
     for name, change in changes.items():
-        tensors = {key: change(value) if key.endswith(name) else value for key, value in contents.embeddings.items()}
+        tensors = {
+            key: change(value) if name in key.split("/") else value for key, value in contents.embeddings.items()
+        }
         broken = type(contents)(**{**contents.__dict__, "embeddings": tensors})
         write_contents(tmp_path / name, broken)
         with pytest.raises(ModelFileError):
@@ -109,3 +131,54 @@ def test_the_command_line_takes_an_onnx_file(tmp_path: Path) -> None:
     assert refused.exit_code != 0 and "fitted with, words/model.onnx" in refused.output
     both = runner.invoke(app, ["search", made, "noise", "--embed", file, "--embed", f"review={file}"])
     assert both.exit_code != 0 and "got both" in both.output
+
+
+def test_a_search_compares_the_embedding_itself(folder: ModelFolder) -> None:
+    opened = ModelFolder.open(folder.path, encoders={"review": Meanings()})
+    found = opened.search("walls at night", n=len(FRAME))
+    unit = normalize(Meanings().encode(["walls at night", *FRAME["review"]]))
+    by_meaning = cosine_similarity(*np.split(unit - unit[1:].mean(axis=0), [1]))[0]
+    views = known_views(opened.model, query_views(opened.model, "walls at night"))
+    near = cosine_similarity(opened.model.search_coordinates(views), opened.search_coordinates)[0]
+    words = opened._contents.words.query_weights(views)
+    by_words = (words @ opened._contents.words.matrix.T).toarray()[0]
+    assert words.nnz == 2
+    expected = (by_meaning + 0.1 * near + 0.4 * np.sqrt(2) * by_words) / (1.1 + 0.4 * np.sqrt(2))
+    np.testing.assert_allclose(found["score"], expected[found["row"]], atol=1e-5)
+    assert found["score"].is_monotonic_decreasing
+
+
+def test_items_without_a_text_have_no_embedding(tmp_path: Path) -> None:
+    frame = FRAME.assign(review=FRAME["review"].where(FRAME.index != 7))
+    reader = TableViews({"review": "words"}, embed={"review": Meanings()})
+    model = Harmonium(2, views=reader, driver=Stochastic(max_iter=2), random_state=0).fit(frame[["review", "price"]])
+    made = ModelFolder.create(tmp_path / "made", model, frame)
+    contents = ModelFolder.open(tmp_path / "made")._contents
+    rows = embedded_items(contents.embeddings)["review_embedding"]
+    known = np.arange(len(FRAME)) != 7
+    assert not rows[7].any()
+    np.testing.assert_allclose(rows[known], Meanings().encode(FRAME["review"][known].tolist()), rtol=1e-6)
+    assert 7 not in made.search("noise", n=20)["row"].tolist()
+
+
+def test_edits_of_topics_keep_embeddings(folder: ModelFolder, tmp_path: Path) -> None:
+    copy = shutil.copytree(folder.path, tmp_path / "copy")
+    ModelFolder.open(copy).edit_topics(TopicEdits().rename(0, "noise"))
+    again = ModelFolder.open(copy)
+    assert again.explain(0).scores == pytest.approx(folder.explain(0).scores)
+    np.testing.assert_array_equal(again.index._near["embedding"]._unit, folder.index._near["embedding"]._unit)
+
+
+def test_a_fit_that_was_interrupted_after_training_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(ModelFolder, "create", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            fitted(tmp_path / "reviews", Encoder(Meanings()))
+    again = Meanings()
+    with monkeypatch.context() as patched:
+        patched.setattr(HarmoniumRegressor, "fit", interrupted)  # both models are there
+        assert len(fitted(tmp_path / "reviews", Encoder(again)).search("noise", n=3)) == 3
+    assert again.asked == [4, 1]  # probes and the query

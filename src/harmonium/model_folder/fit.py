@@ -28,6 +28,7 @@ from harmonium.estimators.input.read_input import split_target
 from harmonium.evaluation import evaluate, split_rows
 from harmonium.exceptions import HarmoniumWarning, ModelFileError
 from harmonium.inspection import bootstrap_stability
+from harmonium.inspection.encoders import set_encoders
 from harmonium.model_folder.columns import packed_columns
 from harmonium.model_folder.embeddings import keep_embeddings, recall_embeddings
 from harmonium.model_folder.folder import ModelFolder
@@ -218,7 +219,7 @@ class _Unfinished:
         done = self._path / f"{name}-{key}.safetensors"
         if done.exists():
             try:
-                return load_model(done)
+                return _with_encoders(load_model(done), model.views)
             except ModelFileError:
                 done.unlink()
         try:
@@ -252,6 +253,19 @@ class _Unfinished:
     def remove(self) -> None:
         """Remove it, as nothing is left to go on with."""
         shutil.rmtree(self._path, ignore_errors=True)
+
+
+def _with_encoders(fitted: Any, views: Any) -> Any:
+    """Return a model that was read from a file with the encoders of what reads its table."""
+    encoders = encoders_of(views)
+    if not encoders:
+        return fitted
+    embedded = fitted.fitted_.table.embeddings
+    same = {
+        name: [one for one in encoders if entry.identity.is_same(one.identity(entry.of_pictures))]
+        for name, entry in embedded.items()
+    }
+    return set_encoders(fitted, {name: found[0] for name, found in same.items() if found})
 
 
 def _key(model: Harmonium, X: Any, y: Any) -> str:

@@ -21,7 +21,8 @@ from harmonium.inspection.encoders import set_encoders
 from harmonium.model_folder.contents import Contents, read_contents, write_contents
 from harmonium.model_folder.embeddings import embedded_items, embedding_tensors
 from harmonium.model_folder.folder_summary import folder_summary
-from harmonium.model_folder.item_index import ItemIndex, Query, WordIndex, joined_embedding, query_embedding
+from harmonium.model_folder.item_embeddings import ItemEmbeddings
+from harmonium.model_folder.item_index import ItemIndex, Query, WordIndex
 from harmonium.model_folder.item_map import ItemMap
 from harmonium.model_folder.passages import Passage, SoughtPhrases
 from harmonium.model_folder.predictions import annotation_table, prediction_table
@@ -38,6 +39,8 @@ from harmonium.views.index import row_names, rows_in_order
 # time.
 _READ_EACH = 10
 _FEWEST_READ = 500
+# Words of a query at most that somebody types; a longer one is a text, which no passage repeats.
+_MOST_TYPED = 20
 # Share of the best passage in a score; an embedding finds what says the same in other words.
 _PASSAGE, _PASSAGE_BESIDE_MEANING = 0.5, 0.2
 
@@ -324,12 +327,14 @@ class ModelFolder:
     @cached_property
     def index(self) -> ItemIndex:
         """The search index of the items."""
-        return ItemIndex(self.search_coordinates, self._contents.words, joined_embedding(self._embedded))
+        embedded = self._embedded
+        return ItemIndex(self.search_coordinates, self._contents.words, None if embedded is None else embedded.rows)
 
     @cached_property
-    def _embedded(self) -> dict[str, np.ndarray]:
-        """Embeddings of the items by view."""
-        return embedded_items(self._contents.embeddings)
+    def _embedded(self) -> ItemEmbeddings | None:
+        """Embeddings of the items, if they have any."""
+        by_view = embedded_items(self._contents.embeddings)
+        return ItemEmbeddings(by_view) if by_view else None
 
     def search(self, query: Any, n: int = 10) -> pd.DataFrame:
         """Return the items that go best with a query.
@@ -350,15 +355,15 @@ class ModelFolder:
             tags, half of the score is the cosine of these themselves, weighed by how rare they are. For words that
             somebody types, half of the score is instead how well the best passage of the item says them: close
             together, and not denied ("not clean"). Commas and "and" separate phrases. Where queries have an embedding,
-            its cosine has most of the say.
+            its cosine has most of the say, and that of words the more the longer a query is.
         """
         check_whole("search", "n", n, remedy="10 is usual")
         views = known_views(self.model, query_views(self.model, query))
         words = self._contents.words
         weights = None if words is None or not set(words.views) <= set(views.names) else words.query_weights(views)
         coordinates, sought = self.model.search_coordinates(views), self._sought(query)
-        embedding = query_embedding(views, self._embedded)
-        if not sought:
+        embedding = None if self._embedded is None else self._embedded.of_queries(views)
+        if not 0 < sought.n_words <= _MOST_TYPED:
             return self.index.query(Query(coordinates, weights, embedding), n)
         if sought.has_denials:  # topics do not know what is denied
             coordinates = np.zeros_like(coordinates)
@@ -437,7 +442,7 @@ class ModelFolder:
         check_whole("nearest", "n", n, remedy="10 is usual")
         words, row = self._contents.words, self._row(item)
         weights = None if words is None else words.item_weights(row)
-        embedding = joined_embedding({view: rows[[row]] for view, rows in self._embedded.items()})
+        embedding = None if self._embedded is None else self._embedded.rows[[row]]
         nearest = self.index.query(Query(self.search_coordinates[[row]], weights, embedding), n + 1)
         return nearest[nearest["row"] != item].head(n).reset_index(drop=True)
 

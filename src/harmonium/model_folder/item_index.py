@@ -15,16 +15,17 @@ import pandas as pd
 import scipy.sparse
 from sklearn.preprocessing import normalize
 
-from harmonium.search import NearestNeighbours, unit_rows
+from harmonium.search import NearestNeighbours
 from harmonium.tables import Table
 from harmonium.views import Views
 
 # Candidates of each kind among which the best are looked for, for each item that is wanted, and at least: conventions.
 _CANDIDATES_EACH = 10
 _FEWEST_CANDIDATES = 200
-# What each cosine weighs beside the others, without and with an embedding.
-_WEIGHTS = {"coordinates": 1.0, "words": 1.0}
-_WEIGHTS_OF_MEANING = {"coordinates": 0.1, "words": 0.3, "embedding": 1.0}
+# What the cosine of coordinates weighs beside that of an embedding, and that of words for a query of one word; it grows
+# with the root of the number of words, as cosines of long queries vary less. They were chosen on titles of Netflix and
+# halves of hotel reviews (benchmarks/embeddings.py).
+_COORDINATES, _A_WORD = 0.1, 0.4
 # From so many items on FAISS is used if it is there: below it, its index takes longer to build than it saves.
 _MANY = 50_000
 
@@ -40,7 +41,7 @@ class Query:
     words : csr_array of shape (n_queries, n_words), optional
         Words of the queries, as `WordIndex.query_weights` returns them.
     embedding : ndarray of shape (n_queries, n_dimensions), optional
-        Embedding of the queries, as `joined_embedding` returns it.
+        Embedding of the queries, as `ItemEmbeddings.of_queries` returns it.
     """
 
     coordinates: np.ndarray
@@ -58,7 +59,7 @@ class ItemIndex:
     words : WordIndex, optional
         Words and tags of the items.
     embedding : ndarray of shape (n_items, n_dimensions), optional
-        Embedding of the items, as `joined_embedding` returns it.
+        Embedding of the items, the rows of `ItemEmbeddings`.
 
     Examples
     --------
@@ -105,74 +106,30 @@ class ItemIndex:
             said = None if by_words is None else by_words[number]
             rows = [found[number] for found in near] + ([] if said is None else [_most(said, n_candidates)])
             one = {name: values[number] for name, values in dense.items()}
-            best.append(self._best(one, said, np.unique(np.concatenate(rows)), n))
+            n_words = 0 if query.words is None else int(np.diff(query.words.indptr)[number])
+            best.append(self._best(one, said, n_words, np.unique(np.concatenate(rows)), n))
         return _table(np.stack([rows for rows, _ in best]), np.stack([scores for _, scores in best]))
 
     def _best(
-        self, dense: Mapping[str, np.ndarray], said: np.ndarray | None, rows: np.ndarray, n: int
+        self, dense: Mapping[str, np.ndarray], said: np.ndarray | None, n_words: int, rows: np.ndarray, n: int
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the best of some candidates, and their scores."""
         cosines = {name: self._near[name].similarity(values, rows) for name, values in dense.items()}
         if said is not None:
             cosines["words"] = said[rows]
-        weights = _WEIGHTS_OF_MEANING if "embedding" in cosines else _WEIGHTS
-        total = sum(weights[name] for name in cosines)
-        scores = np.sum([weights[name] / total * cosine for name, cosine in cosines.items()], axis=0)
+        weights = _weights(list(cosines), n_words)
+        scores = np.sum([weights[name] * cosine for name, cosine in cosines.items()], axis=0)
         order = np.lexsort((rows, -scores))[:n]
         return rows[order], scores[order].astype(np.float32)
 
 
-def joined_embedding(by_view: Mapping[str, np.ndarray]) -> np.ndarray | None:
-    """Return embeddings side by side, each in rows of length 1; None if there are none.
-
-    Parameters
-    ----------
-    by_view : mapping of str to ndarray of shape (n_rows, dimension)
-        Embeddings by view; rows of zeros, or with NaN, lack one.
-
-    Returns
-    -------
-    ndarray of shape (n_rows, sum of dimensions) or None
-        What is compared by cosine.
-
-    Examples
-    --------
-    >>> joined_embedding({"title": np.array([[0.0, 2.0]]), "text": np.array([[np.nan, np.nan]])}).tolist()
-    [[0.0, 1.0, 0.0, 0.0]]
-    """
-    if not by_view:
-        return None
-    return np.concatenate([unit_rows(np.nan_to_num(rows), name) for name, rows in by_view.items()], axis=1)
-
-
-def query_embedding(views: Views, items: Mapping[str, np.ndarray]) -> np.ndarray | None:
-    """Return the embedding of queries side by side, as that of the items is; None if they have none.
-
-    Parameters
-    ----------
-    views : Views
-        Views of the queries.
-    items : mapping of str to ndarray of shape (n_items, dimension)
-        Embeddings of the items by view.
-
-    Returns
-    -------
-    ndarray of shape (n_queries, sum of dimensions) or None
-        Zeros where a query has none.
-    """
-    known = [name for name in items if name in views.names]
-    if not known:
-        return None
-    width = {name: rows.shape[1] for name, rows in items.items()}
-    rows = {name: _dense(views, name) if name in known else np.zeros((len(views), width[name])) for name in items}
-    joined = joined_embedding(rows)
-    return joined if joined is not None and joined.any() else None
-
-
-def _dense(views: Views, name: str) -> np.ndarray:
-    """Return the values of a dense view, 0 where rows are missing."""
-    source = views.source(name)
-    return np.where((source.rows >= 0)[:, None], np.nan_to_num(source.matrix)[np.maximum(source.rows, 0)], 0.0)
+def _weights(names: list[str], n_words: int) -> dict[str, float]:
+    """Return what each cosine weighs: the same without an embedding, which otherwise has most of the say."""
+    weights = dict.fromkeys(names, 1.0)
+    if "embedding" in names:
+        weights |= {"coordinates": _COORDINATES, "words": _A_WORD * n_words**0.5}
+    total = sum(weights[name] for name in names)
+    return {name: weights[name] / total for name in names}
 
 
 def _most(said: np.ndarray, n: int) -> np.ndarray:

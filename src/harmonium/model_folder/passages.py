@@ -119,8 +119,10 @@ class SoughtPhrases:
         stems = sorted({re.escape(stem) for phrase in self._phrases for stem in phrase})
         self._any = re.compile(rf"\b(?:un)?(?:{'|'.join(stems)})", re.IGNORECASE) if stems else None
 
-    def __bool__(self) -> bool:
-        return self._any is not None
+    @property
+    def n_words(self) -> int:
+        """Number of words that are searched for."""
+        return sum(map(len, self._phrases))
 
     @property
     def has_denials(self) -> bool:
