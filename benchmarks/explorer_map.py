@@ -65,7 +65,7 @@ def run(options: SimpleNamespace) -> Result:
         chromium = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
         opened = {name: _opened(chromium, html) for name, html in pages.items()}
         ours = chromium.new_page(viewport={"width": WIDTH, "height": HEIGHT})
-        ours.goto(address)
+        ours.goto(f"{address}#density=no")
         ours.wait_for_selector("#map[data-ready]", timeout=600_000)
         opened["explorer"] = ours
         for _ in range(options.rounds):

@@ -16,6 +16,8 @@ from harmonium.storage.replacing import replace_file
 _TEMPLATES = Path(__file__).parent / "templates"
 # steps of the scale of colours in the style sheet
 _STEPS = 9
+# least strength of a feature that is marked in texts: a convention
+_TELLING = 0.1
 # names of features that are colours
 _COLOUR = re.compile("#[0-9a-f]{6}")
 
@@ -52,6 +54,7 @@ def environment(*folders: Path, purpose: str = "A report") -> Any:
         "colour_class": _colour_class,
         "named": _named,
         "marked": _marked,
+        "telling": _telling,
     }
     made.globals["ticks"] = ticks
     return made
@@ -131,6 +134,16 @@ def _named(features: Any) -> Any:
     # colours stand side by side
     commas = [", " if not (_COLOUR.fullmatch(a) and _COLOUR.fullmatch(b)) else " " for a, b in pairwise(names)]
     return Markup("").join(piece for pair in zip(parts, [*commas, ""], strict=True) for piece in pair)
+
+
+def _telling(topic: Mapping[str, Any]) -> list[str]:
+    """Return the features of a topic that are worth marking in texts: those that are not weak beside the strongest."""
+    return [
+        name
+        for view, names in topic["features"].items()
+        for name, strength in zip(names, topic["strengths"].get(view, []), strict=False)
+        if strength >= _TELLING
+    ]
 
 
 def _marked(text: str | None, words: Sequence[str]) -> Any:

@@ -124,6 +124,20 @@ def _named(name: str, kind: str, there: np.ndarray, rows: Sequence[Sequence[str]
     return ColumnValues(name, kind, there, None, names, has)
 
 
+def _rounded(numbers: np.ndarray) -> np.ndarray:
+    """Return numbers with six digits, which tell apart whatever can be seen.
+
+    Examples
+    --------
+    >>> _rounded(np.array([0.0, 1.23456789, -0.00123456789, 1234567.0])).tolist()
+    [0.0, 1.23457, -0.00123457, 1234570.0]
+    """
+    size = np.floor(np.log10(np.maximum(np.abs(numbers), 1e-300))).astype(int)
+    scale = 10.0 ** np.clip(5 - size, -300, 300)
+    rounded: np.ndarray = np.where(numbers == 0, 0.0, np.round(numbers * scale) / scale)
+    return rounded
+
+
 def as_date(days: float) -> str:
     """Return a day since 1970 as it is written.
 
@@ -154,13 +168,13 @@ def plain_values(column: ColumnValues) -> dict[str, Any]:
     >>> plain_values(column_values("place", pd.Series(["Porto", "Split", "Porto", None])))
     {'kind': 'class', 'names': ['Porto', 'Split'], 'values': [0, 1, 0, None]}
     """
-    values: list[Any]
+    values: Any
     if column.numbers is not None:
-        # six digits tell apart whatever can be seen
-        values = [float(f"{value:.6g}") if np.isfinite(value) else None for value in column.numbers]
-        if column.kind == "date":
-            values = [int(np.floor(value)) if np.isfinite(value) else None for value in column.numbers]
-        return {"kind": column.kind, "names": [], "values": values}
+        numbers = np.where(column.is_there, column.numbers, 0.0)
+        kept = np.floor(numbers).astype(int) if column.kind == "date" else _rounded(numbers)
+        values = kept.astype(object)
+        values[~column.is_there] = None
+        return {"kind": column.kind, "names": [], "values": values.tolist()}
     if column.kind == "tags" and column.has is not None:
         by_row = column.has.tocsr()
         rows = np.split(by_row.indices, by_row.indptr[1:-1])

@@ -8,21 +8,23 @@ import numpy as np
 
 from harmonium.model_folder import ModelFolder
 from harmonium.model_folder.json_values import json_value
-from harmonium.report.summary.item_views import views_of_items
 from harmonium.report.tables.explained import explained_table
+from harmonium.views import Views
 
 # items that shares are taken over, and topics shown: conventions, for time and room
 _ITEMS = 300
 _TOPICS = 12
 
 
-def explained_summary(folder: ModelFolder) -> dict[str, Any]:
+def explained_summary(folder: ModelFolder, views: Views | None) -> dict[str, Any]:
     """Return the share of the deviance of each view that topics explain.
 
     Parameters
     ----------
     folder : ModelFolder
         The folder.
+    views : Views or None
+        The views of its items; None if the folder does not keep the columns.
 
     Returns
     -------
@@ -31,12 +33,11 @@ def explained_summary(folder: ModelFolder) -> dict[str, Any]:
         each of the ``views`` its name, the share of ``all`` topics together and the ``shares`` of those topics alone;
         if the folder does not keep the columns, no views and a ``reason``.
     """
+    if views is None:
+        reason = "The folder keeps none of the columns that the model was fitted on; pass the items as X."
+        return {"n": 0, "topics": [], "views": [], "reason": reason}
     rows = np.unique(np.linspace(0, len(folder) - 1, min(len(folder), _ITEMS)).astype(int))
-    try:
-        views = views_of_items(folder, rows)
-    except ValueError as error:
-        return {"n": 0, "topics": [], "views": [], "reason": str(error)}
-    table = explained_table(folder.model, views)
+    table = explained_table(folder.model, views[rows])
     alone = table.drop(columns="all")
     order = alone.max().sort_values(ascending=False, kind="stable").index[:_TOPICS].tolist()
     shown = [

@@ -29,8 +29,8 @@ def feature_strengths(model: FittedModel, features: Sequence[dict[str, list[str]
     Returns
     -------
     list of dict of str to list of float
-        Numbers between 0 and 1 in the order of the names: what `ranking` ranks by, 0 if it is negative. A view whose names
-        stand for several groups of features has none.
+        Numbers between 0 and 1 in the order of the names: what `ranking` ranks by, 0 if it is negative. A view whose
+        names stand for several groups of features has none.
     """
     tables = {
         view: ranking(model, view)
