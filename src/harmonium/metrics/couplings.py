@@ -10,14 +10,27 @@ __all__ = ["CouplingErrors", "coupling_errors"]
 
 
 class CouplingErrors(NamedTuple):
-    """Mean absolute error (mae) and mean relative error (mre) of the entries of WWᵀ."""
+    """Errors of the entries of WWᵀ.
+
+    Parameters
+    ----------
+    mae : float
+        Mean absolute error.
+    mre : float
+        Mean relative error.
+
+    Examples
+    --------
+    >>> coupling_errors(np.ones((2, 1)), np.ones((2, 1))).mre
+    0.0
+    """
 
     mae: float
     mre: float
 
 
 def coupling_errors(weights: np.ndarray, estimate: np.ndarray) -> CouplingErrors:
-    """Return how far an estimate of the weights is from the true ones, whatever the rotation of the units.
+    """Return errors of weights that are known up to a rotation of the units.
 
     Models with Gaussian units say the same with W and W Q for any orthogonal Q, so that V = WWᵀ is compared: its
     entries couple pairs of features.

@@ -200,7 +200,10 @@ class EmpiricalBayes(Prior):
         return Normal(found.mean, np.maximum(found.variance, np.float32(_LEAST_SHARE * typical)))
 
     def update(self, current: Normal, moments: Moments, unit_scale: float = 1.0) -> Normal:
-        """Return the moments of the weights over units, chains and draws, the variance drawn to that of unit scale."""
+        """Return the moments of the weights over units, chains and draws.
+
+        The variance is drawn to that of unit scale by ``shrinkage``.
+        """
         found = self._estimate(moments)
         variance = (1 - self.shrinkage) * found.variance + self.shrinkage * unit_scale**2
         return Normal(found.mean, variance.astype(np.float32))
