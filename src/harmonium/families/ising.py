@@ -205,7 +205,8 @@ class Ising(Family):
     def natural_from_mean(self, mean: np.ndarray) -> np.ndarray:
         """Return natural parameters with these means.
 
-        They are exact on trees, and those of tree-reweighted means on other graphs. How often two ends are together is shrunk towards what chance gives.
+        They are exact on trees, and those of tree-reweighted means on other graphs. How often two ends are together is
+        shrunk towards what chance gives.
         """
         n_columns, (first, second), share = self.codec.n_columns, self.edges_.T, self._plan.share
         one = np.clip(mean[:n_columns].astype(np.float64), _INSIDE, 1 - _INSIDE)
