@@ -81,7 +81,7 @@ class NodesAndProducts(Codec):
 
 
 class Ising(Family):
-    """Family of zeros and ones joined by edges (an Ising model), whose potentials the hidden units shift.
+    """Family of zeros and ones joined by edges, an Ising model.
 
     The log-potential of a row is Σ node_i x_i + Σ edge_ij x_i x_j, and both kinds of natural parameters are biases plus
     weights times hidden units: a hidden unit may make columns more frequent, and may make two of them come together.
@@ -165,7 +165,7 @@ class Ising(Family):
         return np.zeros_like(values)
 
     def log_partition(self, natural: np.ndarray, extra: Extra = NO_EXTRA, size: np.ndarray | None = None) -> np.ndarray:
-        """Return the log-partition of each row, in equal parts for its columns that are not known."""
+        """Return the log-partition of each row, in equal parts for unknown columns."""
         unknown = np.abs(natural[:, : self.codec.n_columns]) < CLAMPED
         shares = unknown / np.maximum(unknown.sum(axis=1, keepdims=True), 1)
         return (self._sums(natural)[0][:, None] * shares).astype(natural.dtype)
@@ -176,7 +176,7 @@ class Ising(Family):
         return np.concatenate([means, products], axis=1).astype(natural.dtype)
 
     def given_observed(self, natural: np.ndarray, statistic: np.ndarray, missing: np.ndarray) -> np.ndarray:
-        """Return natural parameters of the distribution of missing columns given those that are observed."""
+        """Return the natural parameters of missing columns given the observed ones."""
         n_columns = self.codec.n_columns
         partly = missing.any(axis=1) & ~missing.all(axis=1)
         result = np.where(self.codec.spread(missing), natural, natural.dtype.type(0))
@@ -194,15 +194,19 @@ class Ising(Family):
         return self.codec.encode(drawn).astype(natural.dtype)
 
     def mode(self, natural: np.ndarray, extra: Extra = NO_EXTRA, size: np.ndarray | None = None) -> np.ndarray:
-        """Return the most probable state of each row; on wide graphs one that no single change improves."""
+        """Return the most probable state of each row.
+
+        On wide graphs it is one that no single change improves.
+        """
         node, edge = self._halves(natural)
         best = draw(node, edge, self._plan, None) if self.is_exact else local_mode(node, edge, self._plan)
         return self.codec.encode(best).astype(natural.dtype)
 
     def natural_from_mean(self, mean: np.ndarray) -> np.ndarray:
-        """Return natural parameters with these means: exact on trees, and for tree-reweighted means on others.
+        """Return natural parameters with these means.
 
-        How often two ends are together is shrunk towards what chance gives.
+        They are exact on trees, and those of tree-reweighted means on other graphs. How often two ends are together is
+        shrunk towards what chance gives.
         """
         n_columns, (first, second), share = self.codec.n_columns, self.edges_.T, self._plan.share
         one = np.clip(mean[:n_columns].astype(np.float64), _INSIDE, 1 - _INSIDE)
@@ -221,7 +225,7 @@ class Ising(Family):
     def saturated_natural(
         self, statistic: np.ndarray, natural: np.ndarray, extra: Extra, size: np.ndarray | None = None
     ) -> np.ndarray:
-        """Return parameters of nodes under which each row is as good as certain, and none of edges."""
+        """Return parameters of nodes under which each row is all but certain."""
         result = np.zeros_like(natural)
         n_columns = self.codec.n_columns
         result[:, :n_columns] = _CERTAIN * np.sign(statistic[:, :n_columns] - 0.5)
@@ -234,7 +238,7 @@ class Ising(Family):
     def probe(
         self, values: np.ndarray, sites: np.ndarray, rest: Rest, rng: np.random.Generator, size: float | None = None
     ) -> float:
-        """Return the log-probability of one column given all others, times the number of columns."""
+        """Return the log-probability of a column given others, times their number."""
         site = int(rng.choice(sites))
         states = np.tile(values[: self.codec.n_columns], (2, 1))
         states[:, site] = [0, 1]
@@ -244,7 +248,9 @@ class Ising(Family):
 
 
 def grid_edges(n_rows: int, n_columns: int) -> np.ndarray:
-    """Return the edges between neighbours of a grid whose rows stand one after the other.
+    """Return the edges between neighbours of a grid.
+
+    The rows of the grid stand one after the other.
 
     Parameters
     ----------
@@ -268,7 +274,7 @@ def grid_edges(n_rows: int, n_columns: int) -> np.ndarray:
 
 
 def learn_edges(X: Any, C: float = 0.1, max_edges: int | None = None) -> np.ndarray:
-    """Find edges by logistic regressions of each column on all others with an L1 penalty.
+    """Find edges by L1-penalised logistic regressions of columns on others.
 
     Parameters
     ----------
