@@ -1,4 +1,4 @@
-"""Command line: ``python -m benchmarks list``, ``run NAME``, ``all`` and ``render [--check]``."""
+"""Command line: ``python -m benchmarks list``, ``run NAME``, ``all``, ``check`` and ``render [--check]``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-from benchmarks import readme, registry, results, runner
+from benchmarks import provenance, readme, registry, results, runner
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -18,8 +18,11 @@ def main(arguments: list[str] | None = None) -> int:
     commands.add_parser("list", help="what there is, with claim, expected time and data")
     run = commands.add_parser("run", help="run one benchmark; its settings are options", add_help=False)
     run.add_argument("name")
-    every = commands.add_parser("all", help="run all benchmarks")
+    every = commands.add_parser("all", help="run all benchmarks whose result is older than the code")
     _add_common(every)
+    every.add_argument("--again", action="store_true", help="run those with a current result as well")
+    every.add_argument("--plan", action="store_true", help="only print what would run, and for how long")
+    commands.add_parser("check", help="say which results are older than the code they depend on")
     render = commands.add_parser("render", help="make the Markdown of all results and the tables of the READMEs")
     render.add_argument("--check", action="store_true", help="only say whether they are as they should be")
     given, rest = parser.parse_known_args(arguments)
@@ -31,7 +34,9 @@ def main(arguments: list[str] | None = None) -> int:
         if given.command == "run":
             return run_one(given.name, rest)
         if given.command == "all":
-            return run_all(given.quick, given.output)
+            return run_all(given.quick, given.output, again=given.again, only_plan=given.plan)
+        if given.command == "check":
+            return check_sources()
         return check() if given.check else write_all()
     except (registry.UnknownBenchmark, runner.PlaceNeeded, results.InvalidResult, readme.UnknownPlace) as error:
         print(error, file=sys.stderr)
@@ -66,13 +71,19 @@ def run_one(name: str, arguments: list[str]) -> int:
     return 0
 
 
-def run_all(quick: bool, output: Path | None) -> int:
-    """Run every benchmark (with ``quick`` those that have a quick mode), and say which failed."""
+def run_all(quick: bool, output: Path | None, *, again: bool, only_plan: bool) -> int:
+    """Run every benchmark that is due (with ``quick`` those that have a quick mode), and say which failed.
+
+    A result is stored as soon as it is there and is current from then on, so what was interrupted goes on where it was.
+    """
+    found = {name: registry.load(name)[0] for name in registry.names()}
+    due = [name for name in found if (again or not is_current(name, output)) and not (quick and not found[name].quick)]
+    for place, name in enumerate(due):
+        left = sum(found[later].minutes for later in due[place:])
+        print(f"{name}: {found[name].takes}; from here on {left // 60} h {left % 60} min")
     failed = []
-    for name in registry.names():
-        benchmark, _ = registry.load(name)
-        if quick and benchmark.quick is None:
-            continue
+    for name in () if only_plan else due:
+        benchmark = found[name]
         try:
             runner.run(name, benchmark.quick if quick else {}, output)
         except runner.PlaceNeeded:
@@ -99,6 +110,23 @@ def check() -> int:
     if stale:
         print(f"{', '.join(stale)} differ from the data; run `python -m benchmarks render`.", file=sys.stderr)
     return int(bool(stale))
+
+
+def is_current(name: str, output: Path | None = None) -> bool:
+    """Return whether a benchmark has a stored result of the code as it is."""
+    return name in results.names(output) and provenance.state(results.read(name, output)) == "current"
+
+
+def check_sources() -> int:
+    """Print the state of every result, and return 1 if one is not of the code as it is."""
+    states = {
+        name: provenance.state(results.read(name)) if name in results.names() else "never run"
+        for name in registry.names()
+    }
+    width = max(map(len, states))
+    for name, state in states.items():
+        print(name.ljust(width), state, sep="  ")
+    return int(set(states.values()) != {"current"})
 
 
 def _add_common(parser: argparse.ArgumentParser) -> None:

@@ -2,7 +2,7 @@
 
 ``readme_table.toml`` holds the rows of the table of results: text with names in braces, and for each name the place in
 a stored result that its number comes from. The site shows all rows, and some of them on other pages; the main README
-those that say ``readme = true``.
+those that say ``readme = true``, and the scorecard those that name an area of it.
 """
 
 from __future__ import annotations
@@ -24,6 +24,15 @@ README = FOLDER.parent / "README.md"
 OWN_README = FOLDER / "README.md"
 SITE = FOLDER.parent / "docs"
 COLUMNS = ("what", "harmonium", "rivals")
+SCORECARD = SITE / "results" / "scorecard.md"
+AREAS = (
+    "what the papers define",
+    "reading",
+    "predicting",
+    "speed and memory",
+    "scale",
+    "reliability",
+)
 KEYS = {
     "benchmark",
     "table",
@@ -56,6 +65,7 @@ def pages() -> dict[Path, str]:
     """Return what every generated page should say."""
     found = {results.FOLDER / f"{name}.md": markdown(results.read(name)) for name in results.names()}
     found[OWN_README] = between(OWN_README.read_text(), "benchmarks", benchmarks_table())
+    found[SCORECARD] = between(SCORECARD.read_text(), "results", scorecard())
     for path, rows in tables_of_results().items():
         found[path] = between(path.read_text(), "results", results_table(rows))
     return found
@@ -63,11 +73,35 @@ def pages() -> dict[Path, str]:
 
 def tables_of_results() -> dict[Path, list[dict[str, Any]]]:
     """Return the pages that have a table of results, and the rows of each."""
-    rows = tomllib.loads(ROWS.read_text())["row"]
+    rows = all_rows()
     found = {SITE / "results" / "index.md": rows, README: [row for row in rows if row.get("readme")]}
     for page in dict.fromkeys(row["page"] for row in rows if "page" in row):
         found[SITE / f"{page}.md"] = [row for row in rows if row.get("page") == page]
     return found
+
+
+def all_rows() -> list[dict[str, Any]]:
+    """Return the rows of ``readme_table.toml``."""
+    return tomllib.loads(ROWS.read_text())["row"]
+
+
+def scorecard() -> str:
+    """Return the rows of each area, with the commands that measure them, as Markdown."""
+    rows, blocks = all_rows(), []
+    if unknown := {row["area"] for row in rows if "area" in row} - set(AREAS):
+        raise UnknownPlace(f"The scorecard has no area {', '.join(sorted(unknown))}, only {', '.join(AREAS)}.")
+    for area in AREAS:
+        own = [row for row in rows if row.get("area") == area]
+        cells = [[*(_filled(row, column) for column in COLUMNS), _commands(row)] for row in own]
+        blocks += [f"## {area.capitalize()}", table([*COLUMNS, "python -m benchmarks run"], cells)]
+    return "\n\n".join(blocks)
+
+
+def _commands(row: Mapping[str, Any]) -> str:
+    """Return the names of the benchmarks that the numbers of a row come from."""
+    common = row.get("from", {})
+    places = [_merged(common, place) for place in row.get("numbers", {}).values()] or [common]
+    return ", ".join(dict.fromkeys(f"`{place['benchmark']}`" for place in places if "benchmark" in place))
 
 
 def between(page: str, marker: str, text: str) -> str:

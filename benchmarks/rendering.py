@@ -53,7 +53,10 @@ def _made(result: Mapping[str, Any]) -> str:
     machine = result["machine"]
     versions = ", ".join(f"{name} {version}" for name, version in result["versions"].items())
     where = f"{machine['processor']}, {machine['cores']} cores, {machine['memory_gb']} GB"
-    return f"{result['date']}; {where}; {versions}"
+    seconds = result["seconds"]
+    of = f" of commit {result['commit']}" * bool(result["commit"])
+    took = f", {seconds / 60:.0f} min" if seconds and seconds >= 60 else ""
+    return f"{result['date']}{of}{took}; {where}; {versions}"
 
 
 def _part(part: Mapping[str, Any]) -> str:

@@ -5,6 +5,9 @@ A stored result is a JSON object with these fields, all of them required:
 benchmark : name of the benchmark
 title     : heading of the result
 date      : day of the run, YYYY-MM-DD
+commit    : of the run, with "+" behind it if sources differed from it; "" where it is not known
+sources   : digests of the code that the benchmark imports, by package; empty where they are not known
+seconds   : of the whole run; null where they are not known
 machine   : processor, cores, memory_gb
 versions  : version of Python and of each package, by name
 settings  : what the benchmark was run with, by name
@@ -39,10 +42,13 @@ from typing import Any
 import numpy as np
 
 FOLDER = Path(__file__).parent / "results"
-FIELDS: dict[str, type] = {
+FIELDS: dict[str, Any] = {
     "benchmark": str,
     "title": str,
     "date": str,
+    "commit": str,
+    "sources": dict,
+    "seconds": (int, float, type(None)),
     "machine": dict,
     "versions": dict,
     "settings": dict,
@@ -122,14 +128,17 @@ def plain(value: Any) -> Any:
     raise TypeError(f"A result holds numbers and text, got {value!r}; turn it into one of them.")
 
 
-def stored(name: str, title: str, result: Result, settings: Mapping[str, Any], history: list[str]) -> dict[str, Any]:
-    """Return the result of a run that has just ended as it is stored."""
+def stored(
+    name: str, title: str, result: Result, settings: Mapping[str, Any], history: list[str], made: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the result of a run that has just ended as it is stored; ``made`` has its commit, sources and seconds."""
     from benchmarks.environment import machine, versions
 
     return {
         "benchmark": name,
         "title": title,
         "date": datetime.date.today().isoformat(),
+        **plain(made),
         "machine": machine(),
         "versions": versions(),
         "settings": plain(settings),
@@ -220,11 +229,12 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _require_fields(value: Any, fields: Mapping[str, type], what: str) -> None:
+def _require_fields(value: Any, fields: Mapping[str, Any], what: str) -> None:
     _require(isinstance(value, dict), f"{what} must be an object, got {value!r}")
     _require(set(value) == set(fields), f"{what} must have the fields {', '.join(fields)}; got {', '.join(value)}")
     for name, kind in fields.items():
-        _require(isinstance(value[name], kind), f"{name!r} must be of type {kind.__name__}, got {value[name]!r}")
+        wanted = getattr(kind, "__name__", "number or null")
+        _require(isinstance(value[name], kind), f"{name!r} must be of type {wanted}, got {value[name]!r}")
 
 
 def _require(holds: object, sentence: str) -> None:

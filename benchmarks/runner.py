@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from benchmarks import registry, results
+from benchmarks import provenance, registry, results
 from benchmarks.rendering import markdown
 
 
@@ -36,11 +37,14 @@ def run(name: str, settings: Mapping[str, Any] | None = None, output: Path | Non
         output = results.FOLDER
     output.mkdir(parents=True, exist_ok=True)
     os.environ.setdefault("MPLBACKEND", "Agg")  # figures go to files
+    made: dict[str, Any] = {"commit": provenance.commit(), "sources": provenance.sources(name)}
+    begin = time.perf_counter()
     result = function(SimpleNamespace(output=output, **used))
+    made["seconds"] = time.perf_counter() - begin
     # the history is that of the protocol, wherever this run is stored; remarks are of the run that is replaced
     history = results.read(name)["history"] if name in results.names() else []
     remarks = results.read(name, output)["remarks"] if name in results.names(output) else []
-    document = results.stored(name, benchmark.title, result, used, history)
+    document = results.stored(name, benchmark.title, result, used, history, made)
     path = results.write(document, output)
     path.with_suffix(".md").write_text(markdown(document))
     print(markdown(document))

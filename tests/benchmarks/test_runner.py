@@ -26,7 +26,8 @@ def example() -> dict:
     found.text("Three ways.")
     rows = [["ours", {"mean": 0.25, "spread": 0.5}, [1, 2]], ["theirs", float("nan"), None]]
     found.table("ways", {"method": None, "loss": "{:.2f}", "units": None}, rows)
-    return results.stored("example", "Example", found, {"rounds": (1, 2)}, ["It was once another."])
+    made = {"commit": "0123abcd", "sources": {"harmonium.kernels": "00ff"}, "seconds": 150.0}
+    return results.stored("example", "Example", found, {"rounds": (1, 2)}, ["It was once another."], made)
 
 
 # ---- registry --------------------------------------------------------------------------------------------------------
@@ -176,6 +177,20 @@ def test_every_number_of_the_readme_is_shown() -> None:
     for row in tomllib.loads(readme.ROWS.read_text())["row"]:
         shown = re.findall(r"\{(\w+)\}", " ".join(row[column] for column in readme.COLUMNS))
         assert set(shown) == set(row["numbers"]), row["what"]
+
+
+def test_the_scorecard_names_a_command_for_each_row() -> None:
+    lines = [line for line in readme.scorecard().splitlines() if line.startswith("|")]
+    rows = [line for line in lines if not line.startswith(("| what |", "|---"))]
+    assert len(rows) == sum("area" in row for row in readme.all_rows())
+    assert all(name in registry.names() for line in rows for name in re.findall(r"`(\w+)`", line.split("|")[-2]))
+    assert all("`" in line.split("|")[-2] for line in rows)
+
+
+def test_an_unknown_area_is_refused_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(readme, "all_rows", lambda: [{"area": "weather", "what": "rain"}])
+    with pytest.raises(readme.UnknownPlace, match="The scorecard has no area weather, only what the papers define"):
+        readme.scorecard()
 
 
 def test_a_result_that_is_not_there_is_refused_in_one_sentence() -> None:

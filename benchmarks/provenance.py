@@ -1,0 +1,133 @@
+"""Code that a stored result was made by: the commit, and digests of the sources that the benchmark imports.
+
+Imports are read from the syntax trees, so what only a child process or a function imports counts as well. A digest is
+of the syntax tree without docstrings, so wording makes no result stale.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import subprocess
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parent.parent
+PACKAGES = {"harmonium": ROOT / "src" / "harmonium", "benchmarks": ROOT / "benchmarks"}
+DIGITS = 12  # of a digest
+# what runs benchmarks and renders results shapes no number
+RUNNER = {f"benchmarks.{name}" for name in ("registry", "results", "environment")}
+SHOWN = 3  # changed packages that a sentence names
+
+
+def commit() -> str:
+    """Return the commit of this checkout, with "+" behind it if sources differ from it; "" outside a checkout."""
+    changes = _git("status", "--porcelain", "--", "src", ":(glob)benchmarks/**/*.py")
+    return _git("rev-parse", "--short=12", "HEAD") + "+" * bool(changes)
+
+
+def sources(benchmark: str) -> dict[str, str]:
+    """Return a digest of the code that a benchmark imports, for each package of the project."""
+    packages: dict[str, list[str]] = {}
+    for module in sorted(imported(f"benchmarks.{benchmark}")):
+        packages.setdefault(".".join(module.split(".")[:2]), []).append(module)
+    return {
+        package: _hash("".join(f"{module} {_digest(module)}\n" for module in modules))
+        for package, modules in packages.items()
+    }
+
+
+def state(result: Mapping[str, Any]) -> str:
+    """Return "current", or why a stored result is not, in a few words."""
+    if not result["sources"]:
+        return "made before sources were recorded"
+    now = sources(result["benchmark"])
+    changed = sorted(name for name, digest in result["sources"].items() | now.items() if now.get(name) != digest)
+    if not changed:
+        return "current"
+    more = f" and {len(changed) - SHOWN} more" if len(changed) > SHOWN else ""
+    return f"older than {', '.join(changed[:SHOWN])}{more}"
+
+
+def imported(module: str) -> set[str]:
+    """Return a module of the project and all modules of the project that it imports, in functions too."""
+    found, waiting = set[str](), [module]
+    while waiting:
+        if (name := waiting.pop()) not in found and name not in RUNNER:
+            found.add(name)
+            waiting += _imports(name)
+    return found
+
+
+@cache
+def _imports(module: str) -> list[str]:
+    """Return the modules of the project that one module imports, and the packages around it."""
+    found = [module.rpartition(".")[0]] if "." in module else []
+    for node in ast.walk(_tree(module)):
+        if isinstance(node, ast.Import):
+            found += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            found += [_home(node.module, alias.name) for alias in node.names]
+    return [name for name in found if _path(name)]
+
+
+def _home(module: str, name: str) -> str:
+    """Return the module that ``from module import name`` reads, beside the packages around it."""
+    if _path(f"{module}.{name}"):
+        return f"{module}.{name}"
+    return _public().get(name, module) if module == "harmonium" else module
+
+
+@cache
+def _public() -> dict[str, str]:
+    """Return the module of each name that ``harmonium`` imports when it is asked for."""
+    stub = ast.parse((PACKAGES["harmonium"] / "__init__.pyi").read_text())
+    froms = (node for node in ast.walk(stub) if isinstance(node, ast.ImportFrom))
+    return {alias.name: str(node.module) for node in froms for alias in node.names}
+
+
+@cache
+def _digest(module: str) -> str:
+    """Return the digest of a module's code."""
+    tree = _tree(module)
+    for body in _bodies(tree):
+        if body and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
+            body[0].value.value = ""
+    return _hash(ast.dump(tree))
+
+
+def _bodies(tree: ast.Module) -> Iterator[list[ast.stmt]]:
+    """Return the bodies that may begin with a docstring."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+            yield node.body
+
+
+@cache
+def _tree(module: str) -> ast.Module:
+    path = _path(module)
+    return ast.parse(path.read_text() if path else "")
+
+
+def _path(module: str) -> Path | None:
+    """Return the file of a module of the project, or None."""
+    package, *names = module.split(".")
+    if package not in PACKAGES:
+        return None
+    stem = PACKAGES[package].joinpath(*names)
+    paths = (stem / "__init__.py", stem.with_name(f"{stem.name}.py"))
+    return next((path for path in paths if path.exists()), None)
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:DIGITS]
+
+
+def _git(*arguments: str) -> str:
+    try:
+        run = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+    return run.stdout.strip()
