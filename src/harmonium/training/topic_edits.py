@@ -217,7 +217,10 @@ class TopicEdits:
 
     @property
     def can_grow(self) -> bool:
-        """Whether they mean the same of a model with more units: no topic that was split off has the number of one."""
+        """Whether they mean the same of a model with more units.
+
+        Topics that were split off have numbers that new units would take.
+        """
         return not any(edit.verb == "split" for edit in self.operations)
 
     def shown(self, n_units: int) -> tuple[ShownTopic, ...]:

@@ -30,7 +30,7 @@ def word_shift_table(
     level: float = 0.95,
     held_out: bool = False,
 ) -> pd.DataFrame:
-    """Return how the words of each topic shift between periods or groups, with a test.
+    """Return how words of each topic shift between periods or groups, with a test.
 
     Parameters
     ----------
