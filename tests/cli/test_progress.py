@@ -21,9 +21,9 @@ def test_a_long_step_gives_signs_of_life(monkeypatch: pytest.MonkeyPatch, capsys
     with steps.shown():
         steps("Fitting")
         Harmonium(2, driver=Stochastic(max_iter=3), random_state=0).fit(np.eye(20))
-        time.sleep(0.1)
+        time.sleep(0.3)
     lines = capsys.readouterr().err.splitlines()
-    assert lines[0] == "Fitting …" and any("0:00, epoch 3" in line for line in lines[1:])
+    assert lines[0] == "Fitting …" and any(", epoch 3" in line for line in lines[1:])
 
 
 def test_silence_is_silent(capsys: pytest.CaptureFixture[str]) -> None:
