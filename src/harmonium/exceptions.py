@@ -37,8 +37,9 @@ def shortened(message: object) -> object:
 class _ShortMessage(ValueError):
     """An error whose message names things of users, which may have names of any length."""
 
-    def __init__(self, *args: object) -> None:
-        super().__init__(*map(shortened, args))
+    def __str__(self) -> str:
+        """Return the message with short names."""
+        return str(shortened(super().__str__()))
 
 
 class InvalidViewError(_ShortMessage):

@@ -24,14 +24,28 @@ def rows_for(name: str) -> Any:
     return make.frame().drop(columns="rating") if name in ("frame.safetensors", "places") else make.views()
 
 
-def assert_same(found: dict[str, Any], expected: dict[str, Any]) -> None:
-    """Up to the rounding of other processors and libraries."""
+# rows of `make.views` that lack a view or a cell; since 0.3 what they lack is summed out exactly, not by mean field
+INCOMPLETE = [5, 7]
+BY_MEAN_FIELD = {"0.2.0"}
+
+
+def assert_same(found: dict[str, Any], expected: dict[str, Any], inferred: list[int] | None = None) -> None:
+    """Up to the rounding of other processors and libraries; rows that are inferred in a better way are near."""
     assert found.keys() == expected.keys()
     for question, values in expected.items():
-        if isinstance(np.ravel(values)[0], str):
-            assert found[question] == values, question
-        else:
-            np.testing.assert_allclose(found[question], values, rtol=1e-4, atol=1e-5, err_msg=question)
+        now, then = np.asarray(found[question]), np.asarray(values)
+        if then.dtype.kind == "U":
+            assert now.tolist() == then.tolist(), question
+            continue
+        complete = np.setdiff1d(np.arange(len(then)), inferred or [])
+        np.testing.assert_allclose(now[complete], then[complete], rtol=1e-4, atol=1e-5, err_msg=question)
+        if inferred and question != "score_samples":  # a bound became the density itself
+            np.testing.assert_allclose(now[inferred], then[inferred], atol=0.1, err_msg=question)
+
+
+def inferred_rows(version: str, name: str) -> list[int] | None:
+    lacks = isinstance(rows_for(name), dict) and version in BY_MEAN_FIELD
+    return INCOMPLETE if lacks else None
 
 
 def test_there_are_files_of_every_kind() -> None:
@@ -55,7 +69,7 @@ def test_models_say_what_they_said(version: str, name: str) -> None:
     if hasattr(model, "predict_latent"):
         assert_same(make.said_of_bags(model), TOLD[version][name])
     else:
-        assert_same(make.said(model, rows_for(name)), TOLD[version][name])
+        assert_same(make.said(model, rows_for(name)), TOLD[version][name], inferred_rows(version, name))
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -76,7 +90,7 @@ def test_checkpoints_are_resumed_or_refused(version: str, tmp_path: Path) -> Non
         assert "checkpoint" in str(refusal) and Path(path).read_bytes() == before
     else:
         assert model.n_iter_ == 6 and not Path(path).exists()
-        assert_same(make.said(model, make.views()), TOLD[version]["checkpoint"])
+        assert_same(make.said(model, make.views()), TOLD[version]["checkpoint"], inferred_rows(version, "checkpoint"))
 
 
 def test_the_generator_still_makes_every_kind(tmp_path: Path) -> None:

@@ -161,7 +161,7 @@ class Family(Part):
             If constants are no numbers that `bind` could have found.
         """
         for name, value in constants.items():
-            if value.dtype.kind not in ("iu" if name in self.whole_constants else "f"):
+            if value.dtype.kind not in ("iu" if name in self.whole_constants else "iuf"):
                 raise ValueError(f"{name} must not be of the type {value.dtype}")
             if not (np.abs(value) <= _LARGEST_CONSTANT).all() or (name == "scale" and not (value > 0).all()):
                 raise ValueError(f"{name} must hold finite numbers{' above 0' if name == 'scale' else ''}")

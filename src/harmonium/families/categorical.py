@@ -139,7 +139,7 @@ class Categorical(Exclusive):
         return self.with_fitted(n_features_=int(groups[-1]), groups_=groups)
 
     def restore(self, n_features: int, constants: Mapping[str, np.ndarray]) -> Self:
-        """Return a fitted copy with the blocks of features that were saved; refuse what are no blocks."""
+        """Return a fitted copy with saved blocks of features, if they are blocks."""
         groups = constants["groups"]
         if groups.ndim != 1 or len(groups) < 2 or groups[0] != 0 or groups[-1] != n_features:
             raise ValueError(f"groups must lead from 0 to {n_features}")

@@ -178,7 +178,7 @@ class Ising(Family):
     def given_observed(self, natural: np.ndarray, statistic: np.ndarray, missing: np.ndarray) -> np.ndarray:
         """Return the natural parameters of missing columns given the observed ones."""
         n_columns = self.codec.n_columns
-        partly = missing.any(axis=1) & ~missing.all(axis=1)
+        partly = np.logical_and(missing.any(axis=1), ~missing.all(axis=1))
         result = np.where(self.codec.spread(missing), natural, natural.dtype.type(0))
         signs = np.sign(statistic[:, :n_columns] - 0.5).astype(natural.dtype)
         result[:, :n_columns] = np.where(missing, natural[:, :n_columns], 10 * CLAMPED * signs)

@@ -70,7 +70,7 @@ def embedded_items(tensors: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     dict of str to ndarray of shape (n_items, dimension)
         Embeddings by the name of their view.
     """
-    result = {}
+    result: dict[str, np.ndarray] = {}
     for digest, (_, answers) in _answers(tensors).items():
         prefix = f"{_PREFIX}{digest}/{_ROWS}/"
         # -1 is the last row, of zeros

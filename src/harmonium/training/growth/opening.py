@@ -68,7 +68,7 @@ def room_for_topics(problem: Problem) -> int:
     layer = problem.energy.hidden
     if not _opens_topics(problem):
         return 0
-    return max(layer.bind(0).n_units_ - layer.n_units_, 0) if layer.selection.selects else MANY
+    return max(layer.bind(layer.n_units_).n_units_ - layer.n_units_, 0) if layer.selection.selects else MANY
 
 
 def check_opens_topics(problem: Problem, edits: TopicEdits) -> None:
