@@ -179,9 +179,7 @@ class HeldOutReconstruction:
     masked: list[dict[str, ViewBatch]]
 
     @classmethod
-    def of(
-        cls, problem: Problem, data: Data, rng: np.random.Generator, part: int = 0
-    ) -> HeldOutReconstruction | None:
+    def of(cls, problem: Problem, data: Data, rng: np.random.Generator, part: int = 0) -> HeldOutReconstruction | None:
         """Return questions about all rows of some data; None if a row is a single site, which leaves nothing to ask.
 
         ``part`` is which of the `PARTS` of the sites is masked, all of which a generator of the same state tells apart.
