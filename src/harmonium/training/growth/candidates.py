@@ -159,8 +159,8 @@ def _n_standing_out(problem: Problem, found: np.ndarray, chance: float, n_units:
     return len(found) if stands_out.all() else int(np.argmin(stands_out))
 
 
-# Share of the sites of a row that are masked: a convention.
-_MASKED = 0.2
+#: parts of the sites of a row, one of which is masked: a convention
+PARTS = 5
 
 
 @dataclass(frozen=True)
@@ -179,14 +179,17 @@ class HeldOutReconstruction:
     masked: list[dict[str, ViewBatch]]
 
     @classmethod
-    def of(cls, problem: Problem, data: Data, rng: np.random.Generator) -> HeldOutReconstruction | None:
-        """Return questions about all rows of some data; None if a row is a single site, which leaves nothing to ask."""
+    def of(cls, problem: Problem, data: Data, rng: np.random.Generator, part: int = 0) -> HeldOutReconstruction | None:
+        """Return questions about all rows of some data; None if a row is a single site, which leaves nothing to ask.
+
+        ``part`` is which of the `PARTS` of the sites is masked, all of which a generator of the same state tells apart.
+        """
         families = problem.energy.families
         if sum(family.codec.n_sites for family in families.values()) < 2:
             return None
         observed, masked = [], []
         for block in data.blocks(families):
-            views = {name: _split(families[name], view, rng) for name, view in block.views.items()}
+            views = {name: _split(families[name], view, rng, part) for name, view in block.views.items()}
             observed.append(Batch({name: pair[0] for name, pair in views.items()}, block.n_rows))
             masked.append({name: pair[1] for name, pair in views.items()})
         return cls(observed, masked)
@@ -207,10 +210,10 @@ class HeldOutReconstruction:
         return np.concatenate(losses)
 
 
-def _split(family: Family, view: ViewBatch, rng: np.random.Generator) -> tuple[ViewBatch, ViewBatch]:
-    """Return a view without the sites that are drawn, and the view in which all others count as missing."""
+def _split(family: Family, view: ViewBatch, rng: np.random.Generator, part: int) -> tuple[ViewBatch, ViewBatch]:
+    """Return a view without the sites of a part, and the view in which all others count as missing."""
     statistic = np.asarray(to_dense(view.statistic), dtype=np.float32)
-    drawn = rng.random((len(statistic), family.codec.n_sites)) < _MASKED
+    drawn = np.floor(rng.random((len(statistic), family.codec.n_sites)) * PARTS) == part
     missing = drawn if view.missing is None else drawn | view.missing
     masked = drawn if view.missing is None else drawn & ~view.missing
     left = np.where(family.codec.spread(missing), np.float32(0), statistic)

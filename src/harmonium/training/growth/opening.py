@@ -23,7 +23,7 @@ from harmonium.linear.comparison import is_better
 from harmonium.objectives.problem import Problem
 from harmonium.training.clusters import AVERAGE_ITEMS, bias_of_activity, nearest_clusters
 from harmonium.training.drivers.projection import project
-from harmonium.training.growth.candidates import HeldOutReconstruction
+from harmonium.training.growth.candidates import PARTS, HeldOutReconstruction
 from harmonium.training.growth.new_units import with_units
 from harmonium.training.growth.spectrum import differences
 from harmonium.training.topic_edits import TopicEdits
@@ -157,23 +157,36 @@ def opened(
     n_units = problem.energy.hidden.n_units_
     order = np.random.default_rng(len(data)).permutation(_rows(problem, data))
     learned, judged = (data.take(np.sort(half)) for half in np.array_split(order, 2))
-    held_out = HeldOutReconstruction.of(problem, judged, np.random.default_rng(0)) if len(learned) > _FEWEST else None
+    held_out = _held_out(problem, judged) if len(learned) > _FEWEST else []
     expected = np.concatenate([before[name] for name in problem.energy.families])
-    for _ in range(min(_ROUNDS, most) if held_out is not None else 0):
-        assert held_out is not None
+    for _ in range(min(_ROUNDS, most) if held_out else 0):
         proposals = _proposed(problem, parameters, learned)
         news = _news(problem, parameters, judged, proposals, expected, min(n_before, ROWS))
         trials = [_with_unit(problem, parameters, learned, proposal) for proposal in news]
         if not trials:
             break
-        losses = [held_out.losses(*trial) for trial in trials]
+        losses = [_losses(held_out, *trial) for trial in trials]
         best = int(np.argmin([one.mean() for one in losses]))
-        if not is_better(losses[best], held_out.losses(problem, parameters), np.ones(len(judged)), _CLEARLY):
+        if not is_better(losses[best], _losses(held_out, problem, parameters), np.ones(len(judged)), _CLEARLY):
             break
         problem, parameters = trials[best]
     if problem.energy.hidden.n_units_ > n_units:
         problem = replace(problem, reference=_reference(problem, parameters, data, n_before))
     return problem, parameters
+
+
+def _held_out(problem: Problem, data: Data) -> list[HeldOutReconstruction]:
+    """Return questions about every site of some rows by the others; none if a row is a single site.
+
+    A few sites of each row tell too little to recognise a topic that few rows have.
+    """
+    parts = [HeldOutReconstruction.of(problem, data, np.random.default_rng(0), part) for part in range(PARTS)]
+    return [one for one in parts if one is not None]
+
+
+def _losses(held_out: list[HeldOutReconstruction], problem: Problem, parameters: Parameters) -> np.ndarray:
+    """Return the loss of predicting every site of each row from the others."""
+    return np.sum([one.losses(problem, parameters) for one in held_out], axis=0)
 
 
 def _reference(problem: Problem, parameters: Parameters, data: Data, n_before: int) -> dict[str, np.ndarray]:
