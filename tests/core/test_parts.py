@@ -118,7 +118,10 @@ def test_losses_of_weak_supervision_go_by_name() -> None:
         ({"objective": "gradient"}, "'discriminative', 'exact_likelihood', 'mean_field', 'persistent' or 'sampled'"),
         ({"driver": "sgd"}, "'langevin', 'lbfgs', 'metropolis', 'spectral' or 'stochastic'"),
         ({"head": "svm"}, "'epsilon_insensitive', 'hinge', 'label_view', 'multi_label_hinge' or 'ordinal'"),
-        ({"views": "normal"}, "'bernoulli', 'beta', 'categorical', 'chain', 'gaussian', 'negative_binomial', "),
+        (
+            {"views": "normal"},
+            "'bernoulli', 'beta', 'categorical', 'chain', 'gaussian', 'ising', 'negative_binomial', ",
+        ),
     ],
     ids=str,
 )

@@ -29,6 +29,7 @@ OWNERS = [
 JUDGED_BY_DATA = {"cost", "embed", "initial", "matrix", "n_categories"}
 TAKES: dict[str, tuple[type, ...]] = {
     "checkpoint": (str,),
+    "edges": (tuple,),  # none at all
     "folder": (str,),
     "function": (type(len), type),
     "levels": (list, tuple),

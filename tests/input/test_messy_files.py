@@ -156,7 +156,7 @@ def test_a_search_tells_its_own_score_from_a_column_called_so(tmp_path: Path) ->
     frame = pd.DataFrame({"text": TEXTS, "score": RNG.integers(1, 6, N_ROWS), "row": NUMBERS, "row_": NUMBERS + 1})
     folder = fitted(frame, tmp_path, "--text", "text")
     found = search_items(folder, "oak", [], None, 5, "score,text,row")
-    assert found.columns.tolist() == ["row", "score", "score_", "text", "row__"]
+    assert found.columns.tolist() == ["row", "score", "passage", "score_", "text", "row__"]
     assert found["score_"].tolist() == frame["score"][found["row"]].tolist()
     assert found["row__"].tolist() == frame["row"][found["row"]].tolist()
     assert "row_" in search_items(folder, "oak", [], None, 5, None).columns

@@ -31,7 +31,7 @@ PART_REFUSALS: list[tuple[dict[str, Any], str]] = [
     ({"views": Gaussian(variance=0)}, "variance > 0; got 0"),
     ({"views": Gaussian(variance=None)}, "variance > 0; got None"),  # type: ignore[arg-type]
     ({"views": Binomial(n=0.5)}, "Binomial needs"),  # type: ignore[arg-type]
-    ({"views": NegativeBinomial(r=np.nan)}, "r > 0; got nan"),
+    ({"views": NegativeBinomial(r=np.nan)}, r"r > 0 and <= 1e\+09; got nan"),
     ({"views": Categorical([2, 2])}, "n_categories"),
     ({"views": Categorical("many")}, "n_categories"),  # type: ignore[arg-type]
     ({"objective": SampledCD(n_steps=0)}, "SampledCD needs a whole number n_steps >= 1; got 0"),

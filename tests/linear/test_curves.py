@@ -305,8 +305,7 @@ def test_names_act_together_with_numbers(tmp_path: Path) -> None:
         assert {"(linear score)", "(linear score of name)"} & set(table["feature"])
         assert why.table(by="view")["total"].sum() + why.base[0] == pytest.approx(number)
     parts = score_parts(model, frame[TEST][:5])
-    whole = scores(model.fitted_, known_views(model, frame[TEST][:5]))
-    np.testing.assert_allclose(sum(parts.values()), whole, atol=1e-9)
+    np.testing.assert_allclose(sum(parts.values())[:, 0], predicted[:5], atol=1e-5)
     model.save(tmp_path / "model.safetensors")
     np.testing.assert_array_equal(load(tmp_path / "model.safetensors").predict(frame[TEST]), predicted)
     with pytest.raises(ValueError, match="must be those of"):

@@ -28,6 +28,7 @@ from harmonium.exceptions import InvalidViewError, ModelFileError
 from harmonium.features.encoders import Encoder
 from harmonium.model_folder.contents import write_contents
 from harmonium.model_folder.embeddings import embedded_items
+from harmonium.model_folder.passages import SoughtPhrases
 from harmonium.model_folder.query_views import query_views
 from harmonium.training.topic_edits import TopicEdits
 from tests.cases.bad_input import assert_one_sentence
@@ -135,7 +136,6 @@ def test_the_command_line_takes_an_onnx_file(tmp_path: Path) -> None:
 
 def test_a_search_compares_the_embedding_itself(folder: ModelFolder) -> None:
     opened = ModelFolder.open(folder.path, encoders={"review": Meanings()})
-    found = opened.search("walls at night", n=len(FRAME))
     unit = normalize(Meanings().encode(["walls at night", *FRAME["review"]]))
     by_meaning = cosine_similarity(*np.split(unit - unit[1:].mean(axis=0), [1]))[0]
     views = known_views(opened.model, query_views(opened.model, "walls at night"))
@@ -144,8 +144,14 @@ def test_a_search_compares_the_embedding_itself(folder: ModelFolder) -> None:
     by_words = (words @ opened._contents.words.matrix.T).toarray()[0]
     assert words.nnz == 2
     expected = (by_meaning + 0.1 * near + 0.4 * np.sqrt(2) * by_words) / (1.1 + 0.4 * np.sqrt(2))
-    np.testing.assert_allclose(found["score"], expected[found["row"]], atol=1e-5)
-    assert found["score"].is_monotonic_decreasing
+    # a fifth is how well the best passage says words that somebody typed
+    said = np.array([SoughtPhrases("walls at night", opened._weigh).score([text]) for text in FRAME["review"]])
+    assert said.max() == pytest.approx(1) and said.min() == 0
+    for query, score in ((views, expected), ("walls at night", 0.8 * expected + 0.2 * said)):
+        found = opened.search(query, n=len(FRAME))
+        assert len(found) == len(FRAME)
+        np.testing.assert_allclose(found["score"], score[found["row"]], atol=1e-5)
+        assert found["score"].is_monotonic_decreasing
 
 
 def test_items_without_a_text_have_no_embedding(tmp_path: Path) -> None:

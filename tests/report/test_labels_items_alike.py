@@ -1,5 +1,7 @@
 """What topics are called, which topics items have, and which topics are alike."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -21,6 +23,7 @@ def with_weights(weights, bias, X):
     parameters = copy_parameters(model.fitted_.parameters) | {"words.weights": weights, HIDDEN_BIAS: bias}
     fitted: FittedModel = model.fitted_
     fitted.training.parameters.update(parameters)
+    model.fitted_ = replace(fitted, relevance={})  # what the fit says of its own weights
     return model
 
 

@@ -22,7 +22,7 @@ from harmonium import (
 from harmonium.exceptions import InvalidViewError, ModelFileError
 from harmonium.features.encoders import Encoder
 from harmonium.inspection import set_encoders
-from harmonium.model_folder.embeddings import embedding_tensors
+from harmonium.model_folder.embeddings import embedded_items, embedding_tensors
 from harmonium.storage import load_model
 from harmonium.tables import Image
 from tests.cases.bad_input import assert_one_sentence
@@ -171,5 +171,7 @@ def test_pictures_that_a_column_names_are_encoded(tmp_path: Path) -> None:
     frame = pd.DataFrame({"photo": ["0", "1", "2", "3"]})
     found = reader.fit_transform(frame).source("photo_embedding").matrix
     np.testing.assert_allclose(found, brightness(list(pictures)), rtol=1e-6)
-    (keys, answers) = embedding_tensors(reader.table_, frame).values()
-    assert keys.shape == (4, 32) and answers.shape == (4, 2)
+    tensors = embedding_tensors(reader.table_, frame)
+    keys, answers, rows = tensors.values()
+    assert keys.shape == (4, 32) and answers.shape == (4, 2) and sorted(rows) == [0, 1, 2, 3]
+    np.testing.assert_allclose(embedded_items(tensors)["photo_embedding"], found, rtol=1e-6)

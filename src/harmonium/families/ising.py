@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from harmonium.core.support import Support
-from harmonium.core.validation import Anything, shown
+from harmonium.core.validation import Setting, shown
 from harmonium.families.base import Family
 from harmonium.families.protocol.codec import Codec
 from harmonium.families.protocol.extra_parameters import NO_EXTRA, Extra
@@ -28,6 +28,16 @@ _CERTAIN = float(np.log1p(-_INSIDE) - np.log(_INSIDE))
 # Pseudo-observations, as a share of all rows, after which two ends are together as often as chance has it, as rare
 # columns say nothing about their neighbours: a convention.
 _BY_CHANCE = 1e-3
+_REMEDY = "number columns from 0, or use grid_edges or learn_edges"
+
+
+class Edges(Setting):
+    """``"chain"``, or pairs of whole numbers, of which only the data can tell whether there are such columns."""
+
+    def check(self, owner: str, name: str, value: Any) -> None:
+        """Refuse what are no pairs."""
+        if not _is_chain(value):
+            _pairs(owner, name, value)
 
 
 @dataclass(frozen=True)
@@ -115,7 +125,7 @@ class Ising(Family):
     """
 
     meant_for = "zeros and ones with neighbours"
-    settings = {"edges": Anything()}
+    settings = {"edges": Edges()}
     edges_: np.ndarray
 
     def __init__(self, edges: Any = "chain") -> None:
@@ -324,22 +334,33 @@ def learn_edges(X: Any, C: float = 0.1, max_edges: int | None = None) -> np.ndar
 
 def _checked_edges(given: Any, n_columns: int) -> np.ndarray:
     """Return edges as pairs of columns, each pair once with its smaller number first."""
-    if isinstance(given, str) and given == "chain":
+    if _is_chain(given):
         return np.stack([np.arange(n_columns - 1), np.arange(1, n_columns)], axis=1)
-    remedy = "number columns from 0, or use grid_edges or learn_edges"
-    try:
-        edges = np.asarray(given)
-    except ValueError:  # rows of different lengths, refused for their kind
-        edges = np.array(None)
-    edges = edges.reshape(-1, 2).astype(np.int64) if edges.size == 0 and edges.dtype != object else edges
-    if edges.dtype.kind not in "iu" or edges.ndim != 2 or edges.shape[1] != 2:
-        raise ValueError(f"Ising needs edges 'chain' or an array of two columns each; got {shown(given)}; {remedy}.")
+    edges = _pairs("Ising", "edges", given)
     wrong = (edges < 0).any(axis=1) | (edges >= n_columns).any(axis=1) | (edges[:, 0] == edges[:, 1])
     if wrong.any():
         raise ValueError(
-            f"Edges must join two different of the {n_columns} columns; got {edges[wrong][0].tolist()}; {remedy}."
+            f"Edges must join two different of the {n_columns} columns; got {edges[wrong][0].tolist()}; {_REMEDY}."
         )
     edges = np.sort(edges.astype(np.int64), axis=1)
     if len(np.unique(edges, axis=0)) < len(edges):
         raise ValueError(f"Each edge may be given once; got some twice among {len(edges)}; use numpy.unique.")
+    return edges
+
+
+def _is_chain(given: Any) -> bool:
+    return isinstance(given, str) and given == "chain"
+
+
+def _pairs(owner: str, name: str, given: Any) -> np.ndarray:
+    """Return edges as whole numbers in two columns; refuse what are no pairs of them."""
+    try:
+        edges = np.asarray(given)
+    except ValueError:  # rows of different lengths, refused for their kind
+        edges = np.array(None)
+    edges = edges.reshape(-1, 2).astype(np.int64) if edges.size == 0 and edges.dtype.kind in "iuf" else edges
+    if edges.dtype.kind not in "iu" or edges.ndim != 2 or edges.shape[1] != 2:
+        raise ValueError(
+            f"{owner} needs {name} 'chain' or an array of two columns each; got {shown(given)}; {_REMEDY}."
+        )
     return edges

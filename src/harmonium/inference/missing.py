@@ -175,7 +175,7 @@ class _Exact:
             alone = family.codec.n_sites == family.n_features_ and lack.sizes[name] is None
             support = family.support
             n_values = _n_values(support.lower, support.upper, support.integer) if alone else np.inf
-            if n_values ** mask.sum() * self.energy.hidden.n_units_ > _MOST_SITE_CELLS:
+            if mask.sum() * np.log(n_values) + np.log(self.energy.hidden.n_units_) > np.log(_MOST_SITE_CELLS):
                 return None
             grids += [support.grid()[0]] * int(mask.sum())
         if math.prod(map(len, grids)) * self.energy.hidden.n_units_ > _MOST_SITE_CELLS:

@@ -54,7 +54,7 @@ def turn_over(energy: Energy, parameters: Parameters, turned: np.ndarray) -> Par
     """Return parameters of the same p(x) with some units counted from their other end: h becomes M - h."""
     result, largest = copy_parameters(parameters), energy.hidden.groups.largest
     bias = parameters[HIDDEN_BIAS]
-    result[HIDDEN_BIAS] = np.where(turned, _turned_bias(energy.layer(parameters), bias), bias)
+    result[HIDDEN_BIAS] = np.where(turned, _turned_bias(energy.layer(parameters), bias, turned), bias)
     for name in energy.families:
         weights = result[weights_of(name)]
         result[bias_of(name)] += weights[:, turned] @ largest[turned]
@@ -65,12 +65,12 @@ def turn_over(energy: Energy, parameters: Parameters, turned: np.ndarray) -> Par
     return result
 
 
-def _turned_bias(layer: HiddenLayer, bias: np.ndarray) -> np.ndarray:
+def _turned_bias(layer: HiddenLayer, bias: np.ndarray, turned: np.ndarray) -> np.ndarray:
     """Return the bias of units that are counted from their other end: minus it, and what base measures at both differ.
 
     With the base measure s, it is the b' for which b' h + log s(h) is -b h + log s(M - h) but for a constant.
     """
-    largest = layer.groups.largest.astype(bias.dtype)
+    largest = np.where(turned, layer.groups.largest, 1).astype(bias.dtype)  # units without a largest value stay
     ends = layer.log_base(np.stack([np.zeros_like(largest), largest]))
     return -bias + 2 * (ends[0] - ends[1]) / largest
 

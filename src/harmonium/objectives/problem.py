@@ -12,12 +12,29 @@ from harmonium.core.parameters import HIDDEN, Parameters, extra_of, weights_of
 from harmonium.energy import Energy
 from harmonium.families.protocol.scale import scale_factors, with_view_scale
 from harmonium.heads import Head
+from harmonium.heads.added_view import class_view
 from harmonium.hidden.selection import Selection, SelectionContext
 from harmonium.inference.mean_field import fill_missing
 from harmonium.inference.missing import infer_missing
 from harmonium.inference.symmetry import is_length_normalized
 from harmonium.objectives.guide import Guide, GuidedSelection
 from harmonium.objectives.statistics import Statistics, Term
+
+
+def inferred(
+    energy: Energy,
+    head: Head | None,
+    parameters: Parameters,
+    batch: Batch,
+    reference: dict[str, np.ndarray],
+    n_iterations: int = 10,
+) -> Batch:
+    """Return the batch with its missing part inferred by a model.
+
+    Where classes are a view it is by mean field: a model that learned p(y | x) alone does not know what it sums over.
+    """
+    by = infer_missing if head is None or class_view(head.added_views) is None else fill_missing
+    return by(energy, parameters, batch, reference, n_iterations)
 
 
 @dataclass(frozen=True)
@@ -77,7 +94,7 @@ class Problem:
 
     def complete_to_predict(self, parameters: Parameters, batch: Batch) -> Batch:
         """Return the batch with its missing part inferred as it is by a fitted model."""
-        return infer_missing(self.energy, parameters, batch, self.reference)
+        return inferred(self.energy, self.head, parameters, batch, self.reference)
 
     def data_term(
         self, parameters: Parameters, batch: Batch, into: Statistics, with_loss: bool = False

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from harmonium.core.batch import Batch
 from harmonium.core.parameters import Parameters
-from harmonium.inference.missing import infer_missing
 from harmonium.kernels.sparse.matrix import upcast_dense
+from harmonium.objectives.problem import inferred
 from harmonium.training import FittedModel
 from harmonium.views import Views
 
@@ -37,7 +37,7 @@ def blocks(model: FittedModel, views: Views, n_copies: int = 1) -> Iterator[tupl
 
 def completed(model: FittedModel, parameters: Parameters, batch: Batch, n_iterations: int = 10) -> Batch:
     """Return the batch with its missing part inferred at some parameters."""
-    return infer_missing(model.energy, parameters, batch, model.reference, n_iterations)
+    return inferred(model.energy, model.head, parameters, batch, model.reference, n_iterations)
 
 
 def completed_blocks(model: FittedModel, views: Views, n_copies: int = 1) -> Iterator[tuple[slice, Batch]]:

@@ -119,7 +119,7 @@ def refuse(path: Path, error: Exception) -> NoReturn:
     """Raise the error of the system again, in one sentence and with its number."""
     number = getattr(error, "errno", None)
     room = ", or make room" if number in _NO_ROOM else ""
-    is_ring = isinstance(error, RuntimeError) or (path.is_symlink() and not path.exists() and number == errno.EEXIST)
+    is_ring = isinstance(error, RuntimeError) or (number == errno.EEXIST and path.is_symlink() and not path.exists())
     if is_ring:
         raise OSError(
             f"A file is saved to a path that can be written; {path} is a ring of links; choose another path."

@@ -83,7 +83,7 @@ def test_empirical_bayes_takes_mean_and_variance_over_units_chains_and_draws() -
     np.testing.assert_allclose([shared.mean[0], shared.variance[0]], [draws.mean(), draws.var()], rtol=1e-5)
     centred = EmpiricalBayes(centred=True).update(start, moments)
     np.testing.assert_allclose([centred.mean[0], centred.variance[0]], [0, np.square(draws).mean()], rtol=1e-5)
-    shrunk = EmpiricalBayes(centred=True, shrinkage=0.15).update(start, moments, unit_scale=2.0)
+    shrunk = EmpiricalBayes(centred=True, shrinkage=0.25).update(start, moments, unit_scale=2.0)
     np.testing.assert_allclose(shrunk.variance, 0.75 * np.square(draws).mean() + 0.25 * 4.0, rtol=1e-5)
 
 

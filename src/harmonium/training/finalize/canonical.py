@@ -56,10 +56,16 @@ def canonical(problem: Problem, parameters: Parameters, data: Data) -> tuple[Pro
 def with_signs(problem: Problem, training: Training) -> Training:
     """Return the training with topics aligned with the mean item, w_j·x̄ ≥ 0, where their signs are free.
 
-    They are free in binary and binomial topics of signed weights and no given activity, where rows weigh alike.
+    They are free in binary and binomial topics of signed weights and no given activity, where rows weigh alike and
+    nothing is predicted: a head is at its optimum for the units as they are.
     """
     energy, topics = problem.energy, problem.energy.hidden.groups.parts[0]
-    if not topics[1].has_free_signs or is_length_normalized(energy) or training.posterior is not None:
+    if (
+        problem.head is not None
+        or not topics[1].has_free_signs
+        or is_length_normalized(energy)
+        or training.posterior is not None
+    ):
         return training
     turned = np.zeros(energy.hidden.n_units_, dtype=bool)
     turned[topics[0]] = unaligned(energy, training.result, problem.reference)[topics[0]]
