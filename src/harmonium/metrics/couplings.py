@@ -46,8 +46,7 @@ def coupling_errors(weights: np.ndarray, estimate: np.ndarray) -> CouplingErrors
     -------
     CouplingErrors
         ``mae``, the mean of ``|V - V'|``, and ``mre``, that of ``|V - V'| / max(|V|, |V'|)``, over all entries;
-        entries of
-        which both are zero count as right.
+        entries of which both are zero count as right.
 
     References
     ----------
