@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import os
 from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import check_random_state
 
 from harmonium.core.extras import require
 from harmonium.core.notices import notice
 from harmonium.core.parts import IsPart, Part, WithParts, as_part
 from harmonium.core.validation import Number, RandomState, Setting, Threads, Whole, check_fitted, check_settings, shown
 from harmonium.kernels.runtime.threads import compute
-from harmonium.storage import load_model
+from harmonium.weak.bag_classifier import BagClassifier
 from harmonium.weak.bound_losses import Selection
 from harmonium.weak.enumerated import Definition
-from harmonium.weak.files import save_classifier
-from harmonium.weak.instances import InstanceScores
 from harmonium.weak.losses import Loss, ZeroOneLoss
 from harmonium.weak.problem import CandidateProblem
 from harmonium.weak.progress import Silent, reporting
@@ -28,13 +24,11 @@ from harmonium.weak.reading import (
     ClassWeight,
     build_problem,
     check_columns,
-    names_of,
     numbers_of,
     read_candidates,
     read_labels,
     read_samples,
     sample_weights,
-    width_of,
 )
 from harmonium.weak.solvers.cutting_plane import CuttingPlane
 from harmonium.weak.solvers.dissimilarity import Distribution, Learned, block_descent
@@ -51,7 +45,7 @@ class InitialCandidates(Setting):
             )
 
 
-class WeakClassifier(InstanceScores, ClassifierMixin, WithParts):
+class WeakClassifier(BagClassifier, WithParts):
     """Base of the classifiers that learn from labels alone and predict a label and a candidate."""
 
     #: largest number of convex problems in a round: a convention that bounds its time
@@ -75,13 +69,10 @@ class WeakClassifier(InstanceScores, ClassifierMixin, WithParts):
     learned: ClassVar[tuple[str, ...]] = ("coef_",)
     #: names of what else a file keeps
     facts: ClassVar[Mapping[str, type]] = {"classes": dict, "history": dict, "n_iter": int, "n_passes": int}
-    classes_: np.ndarray
     coef_: np.ndarray
     history_: dict[str, list[Any]]
     n_iter_: int
     n_passes_: int
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     def __init__(
         self,
@@ -176,15 +167,6 @@ class WeakClassifier(InstanceScores, ClassifierMixin, WithParts):
                 raise KeyboardInterrupt
         return self
 
-    def _keep_columns(self, samples: Any) -> None:
-        """Keep number and names of the columns, or forget those of an earlier fit."""
-        found = {"feature_names_in_": names_of(samples), "n_features_in_": width_of(samples)}
-        for name, value in found.items():
-            if value is not None:
-                setattr(self, name, np.array(value, dtype=object) if name == "feature_names_in_" else value)
-            elif hasattr(self, name):
-                delattr(self, name)
-
     def _loss(self) -> Loss:
         return as_part(Loss, self.loss) or ZeroOneLoss()
 
@@ -274,19 +256,7 @@ class WeakClassifier(InstanceScores, ClassifierMixin, WithParts):
         selection = self._infer(self._read(X, labelled=False))
         return self.classes_[selection.labels], selection.candidates.astype(np.int64)
 
-    def predict(self, X: Any) -> np.ndarray:
-        """Predict the label of each sample.
-
-        Parameters
-        ----------
-        X : Bags, list of matrices, array of shape (n_samples, n_candidates, n_features), or as ``problem`` defines
-            The samples.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            The predicted labels.
-        """
+    def predict(self, X: Any) -> np.ndarray:  # noqa: D102, as in the base
         return self.predict_latent(X)[0]
 
     def _scored(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -294,24 +264,9 @@ class WeakClassifier(InstanceScores, ClassifierMixin, WithParts):
         with compute(self.n_jobs):
             return np.asarray(problem.scores(self.coef_.ravel(), 0, len(problem)), dtype=np.float64), problem.offsets
 
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Return the highest score of each sample's candidates.
-
-        `sklearn.calibration.CalibratedClassifierCV` makes probabilities of it.
-
-        Parameters
-        ----------
-        X : Bags, list of matrices, array of shape (n_samples, n_candidates, n_features), or as ``problem`` defines
-            The samples.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_classes)
-            The lead of the second class if there are two, otherwise a score for each class.
-        """
+    def _bag_scores(self, X: Any) -> np.ndarray:
         scores, offsets = self._scored(X)
-        highest = np.maximum.reduceat(scores, offsets[:-1])
-        return highest[:, 1] - highest[:, 0] if len(self.classes_) == 2 else highest
+        return np.maximum.reduceat(scores, offsets[:-1])
 
     def latent_posterior(self, X: Any, y: Any) -> list[np.ndarray]:
         """Return the probability of each candidate, given the label of its sample.
@@ -360,61 +315,11 @@ class WeakClassifier(InstanceScores, ClassifierMixin, WithParts):
         truth = np.where(truth >= 0, truth, selection.candidates)
         return 0.0 - float(problem.loss.between(truth, selection).mean())
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.three_d_array = True
-        return tags
-
     @classmethod
-    def check_tensors(cls, tensors: dict[str, np.ndarray], n_classes: int) -> str | None:
-        """Return what is wrong with the arrays of a file, or None.
-
-        Parameters
-        ----------
-        tensors : dict of str to ndarray
-            The arrays by name.
-        n_classes : int
-            Number of classes.
-
-        Returns
-        -------
-        str or None
-            Shapes that do not fit each other.
-        """
+    def check_tensors(cls, tensors: dict[str, np.ndarray], n_classes: int) -> str | None:  # noqa: D102, as in the base
         shapes = {value.shape for value in tensors.values()}
         fits = len(shapes) == 1 and all(len(shape) == 2 and shape[0] == n_classes for shape in shapes)
         if set(tensors) == set(cls.learned) and fits:
             return None
         found = ", ".join(f"{name} {value.shape}" for name, value in tensors.items())
         return f"they must be of one shape, with a row for each of {n_classes} classes; found {found}"
-
-    # ---- files -----------------------------------------------------------------------------------------------------
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Save the fitted classifier to a file or a folder of safetensors and JSON.
-
-        Files hold no code: a classifier with a ``problem`` of your own or a `FunctionLoss` is refused.
-
-        Parameters
-        ----------
-        path : str or path
-            One file if it ends in ``.safetensors``, a folder if it has no ending; `harmonium.load` reads both. What was
-            there is replaced in one step, once everything is written.
-        """
-        save_classifier(self, path)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Any:
-        """Load a saved model; loading never runs code.
-
-        Parameters
-        ----------
-        path : str or path
-            What `save` was given.
-
-        Returns
-        -------
-        estimator
-            The fitted estimator, of the class that was saved.
-        """
-        return load_model(path)

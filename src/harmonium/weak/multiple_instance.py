@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse
 from scipy.special import softmax
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import check_random_state
 
 from harmonium.core.validation import (
     Anything,
@@ -22,11 +20,10 @@ from harmonium.core.validation import (
     check_settings,
     shown,
 )
-from harmonium.storage import load_model
+from harmonium.weak.bag_classifier import BagClassifier
 from harmonium.weak.bags import Bags
-from harmonium.weak.files import save_classifier, saveable
-from harmonium.weak.instances import InstanceScores
-from harmonium.weak.reading import ClassWeight, check_columns, names_of, read_labels, read_samples, sample_weights
+from harmonium.weak.files import saveable
+from harmonium.weak.reading import ClassWeight, check_columns, read_labels, read_samples, sample_weights
 from harmonium.weak.solvers.presence import learn_presence
 
 # Candidates whose similarities are computed at once: a convention that bounds memory.
@@ -34,7 +31,7 @@ _BLOCK = 4096
 
 
 @saveable
-class MultipleInstanceClassifier(InstanceScores, ClassifierMixin, BaseEstimator):
+class MultipleInstanceClassifier(BagClassifier):
     """Classifier of bags by the presence of instances like those of training.
 
     A bag is described by its largest similarity to each of many training instances (landmarks), and by the largest and
@@ -118,7 +115,6 @@ class MultipleInstanceClassifier(InstanceScores, ClassifierMixin, BaseEstimator)
     learned: ClassVar[tuple[str, ...]] = ("coef_", "intercept_", "landmarks_", "mean_", "scale_")
     #: names of what else a file keeps
     facts: ClassVar[Mapping[str, type]] = {"classes": dict}
-    classes_: np.ndarray
 
     def __init__(
         self,
@@ -184,13 +180,6 @@ class MultipleInstanceClassifier(InstanceScores, ClassifierMixin, BaseEstimator)
             )
         return int(found[0])
 
-    def _keep_columns(self, bags: Bags) -> None:
-        self.n_features_in_ = bags.shape[1]
-        self.__dict__.pop("feature_names_in_", None)
-        names = names_of(bags)
-        if names is not None:
-            self.feature_names_in_ = np.array(names, dtype=object)
-
     @property
     def gamma_(self) -> float:
         """The factor of the squared distance."""
@@ -232,22 +221,6 @@ class MultipleInstanceClassifier(InstanceScores, ClassifierMixin, BaseEstimator)
     def _bag_scores(self, X: Any) -> np.ndarray:
         return self._embedded(self._read(X)) @ self.coef_.T + self.intercept_
 
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Return the scores of bags.
-
-        Parameters
-        ----------
-        X : Bags, list of matrices, or array of shape (n_samples, n_candidates, n_features)
-            The bags.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_classes)
-            Log odds of the second class if there are two, otherwise a score for each class.
-        """
-        scores = self._bag_scores(X)
-        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
-
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return the probability of each class.
 
@@ -263,43 +236,8 @@ class MultipleInstanceClassifier(InstanceScores, ClassifierMixin, BaseEstimator)
         """
         return np.asarray(softmax(self._bag_scores(X), axis=1))
 
-    def predict(self, X: Any) -> np.ndarray:
-        """Predict the label of each bag.
-
-        Parameters
-        ----------
-        X : Bags, list of matrices, or array of shape (n_samples, n_candidates, n_features)
-            The bags.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            The predicted labels.
-        """
-        return self.classes_[self._bag_scores(X).argmax(axis=1)]
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.three_d_array = True
-        return tags
-
     @classmethod
-    def check_tensors(cls, tensors: dict[str, np.ndarray], n_classes: int) -> str | None:
-        """Return what is wrong with the arrays of a file, or None.
-
-        Parameters
-        ----------
-        tensors : dict of str to ndarray
-            The arrays by name.
-        n_classes : int
-            Number of classes.
-
-        Returns
-        -------
-        str or None
-            Shapes that do not fit each other.
-        """
+    def check_tensors(cls, tensors: dict[str, np.ndarray], n_classes: int) -> str | None:  # noqa: D102, as in the base
         shapes = {name: value.shape for name, value in tensors.items()}
         n_landmarks, n_columns = (*shapes.get("landmarks_", ()), 0, 0)[:2]
         right = {
@@ -310,32 +248,6 @@ class MultipleInstanceClassifier(InstanceScores, ClassifierMixin, BaseEstimator)
             "scale_": (n_columns,),
         }
         return None if shapes == right else f"their shapes must be {right}; found {shapes}"
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Save the fitted classifier to a file or a folder of safetensors and JSON.
-
-        Parameters
-        ----------
-        path : str or path
-            One file if it ends in ``.safetensors``, a folder if it has no ending; `harmonium.load` reads both.
-        """
-        save_classifier(self, path)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Any:
-        """Load a saved model; loading never runs code.
-
-        Parameters
-        ----------
-        path : str or path
-            What `save` was given.
-
-        Returns
-        -------
-        estimator
-            The fitted estimator, of the class that was saved.
-        """
-        return load_model(path)
 
 
 def _dense(rows: Any) -> np.ndarray:
