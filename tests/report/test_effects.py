@@ -10,7 +10,7 @@ from scipy.stats import kstest, norm, t
 from harmonium import HarmoniumClassifier, Stochastic, TopicModel
 from harmonium.hidden import BernoulliUnits, GaussianUnits
 from harmonium.inspection import TopicEdits, edit_topics
-from harmonium.queries.effects import regress
+from harmonium.queries.topics.effects import regress
 from harmonium.report import covariate_table, effect_table, prevalence_table, quality_table, trend_table
 
 N_ITEMS, RATE = 300, 0.3

@@ -8,7 +8,7 @@ import pytest
 
 from harmonium import Harmonium, Stochastic
 from harmonium.core.parameters import HIDDEN_BIAS, copy_parameters
-from harmonium.queries.labels import distinct_labels
+from harmonium.queries.topics.labels import distinct_labels
 from harmonium.report import document_topics, latent_means, near_duplicates, topic_labels, topic_tree, usage_table
 from harmonium.training import FittedModel
 from tests.cases.report import fit_case, fit_gaussian, fit_selected

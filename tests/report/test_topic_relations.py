@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from harmonium import ModelFolder
-from harmonium.queries.topics import ranking
+from harmonium.queries.topics.features import ranking
 from harmonium.report import topic_tree
 from harmonium.report.page.rendering import environment, ticks
 from harmonium.report.summary import summarise

@@ -9,7 +9,7 @@ from scipy.stats import kstest
 
 from harmonium import Harmonium, TopicModel
 from harmonium.estimators.input import known_views
-from harmonium.queries.word_shifts import word_shifts
+from harmonium.queries.topics.word_shifts import word_shifts
 from harmonium.report import word_shift_table
 from harmonium.report.tables.latent import topic_means
 from harmonium.training.growth.spectrum import differences

@@ -23,7 +23,7 @@ from harmonium.model_folder.folder_summary import model_summary, topic_summaries
 from harmonium.persist import load_model
 from harmonium.queries.explain import output_names
 from harmonium.queries.named_views import named_views
-from harmonium.queries.shown_topics import of_topics
+from harmonium.queries.topics.shown import of_topics
 from harmonium.report import prevalence_table, topic_labels
 from harmonium.report.summary.topics import same_topics
 

@@ -16,9 +16,9 @@ from harmonium.explore.endpoints import Endpoint, endpoints, table_fields
 from harmonium.explore.errors import BadRequest
 from harmonium.explore.fields import parse_body, read_fields
 from harmonium.explore.handlers import Handlers
-from harmonium.explore.metrics import RequestMetrics
-from harmonium.explore.middleware import AccessMiddleware
 from harmonium.explore.openapi import openapi_description
+from harmonium.explore.serving.metrics import RequestMetrics
+from harmonium.explore.serving.middleware import AccessMiddleware
 from harmonium.model_folder import ModelFolder
 from harmonium.report.page.rendering import environment, style_sheet
 

@@ -14,8 +14,8 @@ from urllib.parse import urlencode
 
 from harmonium.core.extras import require
 from harmonium.explore.app import Settings, make_app
-from harmonium.explore.protocol import limited_protocol
-from harmonium.explore.supervisor import Supervisor
+from harmonium.explore.serving.protocol import limited_protocol
+from harmonium.explore.serving.supervisor import Supervisor
 from harmonium.model_folder import ModelFolder
 
 # seconds that a server has to end when it is told to, requests that have begun included

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from harmonium.estimators.checking import check_model
 from harmonium.estimators.harmonium import Harmonium
-from harmonium.queries.shown_topics import edited
+from harmonium.queries.topics.shown import edited
 from harmonium.training.topic_edits import TopicEdits
 
 Model = TypeVar("Model", bound=Harmonium)

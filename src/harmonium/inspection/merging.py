@@ -12,7 +12,7 @@ from harmonium.estimators.checking import check_model
 from harmonium.estimators.harmonium import Harmonium
 from harmonium.estimators.input import known_views
 from harmonium.kernels.runtime.threads import compute
-from harmonium.queries.merging import merged
+from harmonium.queries.topics.merging import merged
 
 Model = TypeVar("Model", bound=Harmonium)
 

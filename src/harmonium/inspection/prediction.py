@@ -14,7 +14,7 @@ from harmonium.estimators.input import known_views
 from harmonium.estimators.ranking import ranked
 from harmonium.kernels.runtime.threads import compute
 from harmonium.queries import prediction
-from harmonium.queries.topics import view_name
+from harmonium.queries.topics.features import view_name
 
 
 def score_parts(model: Harmonium, X: Any) -> dict[str, np.ndarray]:

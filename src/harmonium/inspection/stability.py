@@ -15,7 +15,7 @@ from harmonium.estimators.input import known_views
 from harmonium.estimators.mixins.density import generator
 from harmonium.estimators.problem import with_some_view
 from harmonium.kernels.runtime.threads import compute
-from harmonium.queries import stability
+from harmonium.queries.topics import stability
 
 
 def bootstrap_stability(model: Harmonium, X: Any, n_resamples: int = 5, random_state: Any = 0) -> np.ndarray:

@@ -22,7 +22,7 @@ from harmonium.model_folder.item_index import WordIndex
 from harmonium.model_folder.json_values import json_value
 from harmonium.model_folder.thumbnails import Thumbnails
 from harmonium.persist import describe, rebuild
-from harmonium.queries.shown_topics import divided_parts
+from harmonium.queries.topics.shown import divided_parts
 from harmonium.storage import check_fields, check_header, heading, read_whole_folder, rebuilds, write_model
 
 FORMAT = "harmonium.folder"

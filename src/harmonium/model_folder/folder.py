@@ -30,7 +30,7 @@ from harmonium.model_folder.query_views import query_views
 from harmonium.model_folder.thumbnails import Thumbnails
 from harmonium.queries.explanation import Explanation
 from harmonium.queries.latent import encode
-from harmonium.queries.shown_topics import divided_parts, of_topics, part_shares
+from harmonium.queries.topics.shown import divided_parts, of_topics, part_shares
 from harmonium.training.topic_edits import TopicEdits
 from harmonium.views.frames import as_frame, is_frame
 from harmonium.views.index import row_names, rows_in_order

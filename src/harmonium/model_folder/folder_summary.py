@@ -8,10 +8,10 @@ import numpy as np
 
 from harmonium._version import __version__
 from harmonium.model_folder.json_values import json_records, json_value
-from harmonium.queries.labels import topic_labels
 from harmonium.queries.named_views import named_views
-from harmonium.queries.shown_topics import of_topics
-from harmonium.queries.topics import typical_rows
+from harmonium.queries.topics.features import typical_rows
+from harmonium.queries.topics.labels import topic_labels
+from harmonium.queries.topics.shown import of_topics
 
 if TYPE_CHECKING:
     from harmonium.model_folder.folder import ModelFolder

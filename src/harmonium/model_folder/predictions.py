@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from harmonium.inspection import annotate_view
-from harmonium.queries.topics import naming_view
+from harmonium.queries.topics.features import naming_view
 
 # Probability of the intervals of predicted numbers: a convention.
 _INTERVAL = 0.9

@@ -41,8 +41,8 @@ from harmonium.heads import Head
 from harmonium.kernels.sparse.matrix import dense_row, is_sparse
 from harmonium.queries.blocks import blocks, completed
 from harmonium.queries.explanation import ABSENT, ALL_SCORES, LINEAR_SCORE, MISSING, Explanation, Explanations
-from harmonium.queries.labels import topic_labels
 from harmonium.queries.named_views import named_views
+from harmonium.queries.topics.labels import topic_labels
 from harmonium.training import FittedModel
 from harmonium.views import Views
 

@@ -10,7 +10,7 @@ from harmonium.core.batch import Batch, ViewBatch
 from harmonium.core.parameters import HIDDEN_BIAS, Parameters
 from harmonium.queries.blocks import blocks, completed
 from harmonium.queries.directions import directions
-from harmonium.queries.shown_topics import of_topics, part_shares
+from harmonium.queries.topics.shown import of_topics, part_shares
 from harmonium.training import FittedModel
 from harmonium.views import Views
 

@@ -11,7 +11,7 @@ import pandas as pd
 from harmonium.core.validation import check_whole
 from harmonium.estimators import Harmonium
 from harmonium.metrics import topic_distribution
-from harmonium.queries.topics import naming_view, relevance, typical_rows, view_name
+from harmonium.queries.topics.features import naming_view, relevance, typical_rows, view_name
 from harmonium.report.tables.latent import check_model, topic_means
 from harmonium.report.tables.quality import item_features
 from harmonium.report.tables.topics import topic_labels

@@ -7,7 +7,7 @@ import scipy.sparse
 from harmonium import Gaussian, Harmonium, Stochastic, load
 from harmonium.hidden import BernoulliUnits, GaussianUnits
 from harmonium.inspection import canonical_signs
-from harmonium.queries.topics import relevance
+from harmonium.queries.topics.features import relevance
 
 
 def by_loop(X, natural, n_typical, counted):

@@ -10,8 +10,8 @@ import pandas as pd
 from harmonium.core.parameters import weights_of
 from harmonium.core.validation import check_fitted
 from harmonium.families import Family
-from harmonium.queries import topics
 from harmonium.queries.latent import shown_names
+from harmonium.queries.topics import features
 from harmonium.tables.overview import Overview
 from harmonium.training import FittedModel
 
@@ -93,7 +93,7 @@ class Attributes:
         self,
         view: str | None = None,
         n: int | None = 10,
-        by: topics.By = "relevance",
+        by: features.By = "relevance",
         side: Literal["positive", "negative"] = "positive",
     ) -> pd.DataFrame:
         """Return the features that say most about each topic, or how much each says.
@@ -134,9 +134,9 @@ class Attributes:
         means in standard deviations. For units that may be negative it is half the difference to the items with the
         least. A model trained by `partial_fit` has not seen all items, and goes by effects in place of relevance.
         """
-        name = topics.view_name(self._model, view)
+        name = features.view_name(self._model, view)
         if side not in ("positive", "negative"):
             raise ValueError(f"side must be 'positive' or 'negative'; got {side!r}; correct it.")
-        table = topics.ranking(self._model, name, by)
+        table = features.ranking(self._model, name, by)
         table = table if side == "positive" else -table
-        return table if n is None else topics.ranked_features(self._model, name, table, n)
+        return table if n is None else features.ranked_features(self._model, name, table, n)

@@ -16,7 +16,7 @@ from harmonium.estimators.input.read_input import read_input
 from harmonium.kernels.runtime.threads import compute
 from harmonium.queries import latent, prediction
 from harmonium.queries.search import search_coordinates
-from harmonium.queries.topics import view_name
+from harmonium.queries.topics.features import view_name
 from harmonium.search import NearestNeighbours
 from harmonium.training import FittedModel
 

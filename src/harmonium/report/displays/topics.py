@@ -12,7 +12,7 @@ import pandas as pd
 from harmonium.core.validation import check_whole
 from harmonium.estimators import Harmonium
 from harmonium.metrics import topic_distribution
-from harmonium.queries.topics import By
+from harmonium.queries.topics.features import By
 from harmonium.report.displays.display import COLOURS, Display, divisible_cell, require_matplotlib, shortened
 from harmonium.report.tables.latent import check_model, topic_means
 from harmonium.report.tables.topics import class_means, class_profiles

@@ -8,7 +8,7 @@ import numpy as np
 
 from harmonium.model_folder import ModelFolder
 from harmonium.queries.named_views import named_views
-from harmonium.queries.topics import ranking
+from harmonium.queries.topics.features import ranking
 from harmonium.report.summary.item_map import colouring
 from harmonium.report.tables.coverage import coverage_table
 from harmonium.views import Views

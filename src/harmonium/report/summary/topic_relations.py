@@ -9,7 +9,7 @@ import numpy as np
 from scipy.cluster.hierarchy import leaves_list, linkage
 from scipy.spatial.distance import squareform
 
-from harmonium.queries.topics import ranking
+from harmonium.queries.topics.features import ranking
 from harmonium.training import FittedModel
 
 # neighbours of a topic that are named: a convention

@@ -11,7 +11,7 @@ import pandas as pd
 from harmonium.metrics import topic_distribution
 from harmonium.model_folder import ModelFolder
 from harmonium.model_folder.json_values import json_value
-from harmonium.queries.topics import typical_rows
+from harmonium.queries.topics.features import typical_rows
 from harmonium.report.summary.cards import Cards
 from harmonium.report.summary.topic_relations import (
     feature_strengths,

@@ -13,7 +13,7 @@ from harmonium.estimators import Harmonium
 from harmonium.estimators.checking import check_model
 from harmonium.estimators.input.labels import in_order_of
 from harmonium.estimators.input.read_input import as_data
-from harmonium.queries.topics import topic_index
+from harmonium.queries.topics.features import topic_index
 from harmonium.report.tables.latent import topic_means
 from harmonium.views.frames import as_frame, is_frame
 

@@ -10,9 +10,9 @@ from scipy.stats import false_discovery_control, t
 
 from harmonium.core.validation import check_real
 from harmonium.estimators import Harmonium
-from harmonium.queries.effects import Regression, regress
-from harmonium.queries.shown_topics import unit_shares
-from harmonium.queries.topics import topic_index
+from harmonium.queries.topics.effects import Regression, regress
+from harmonium.queries.topics.features import topic_index
+from harmonium.queries.topics.shown import unit_shares
 from harmonium.report.tables.covariates import check_rows, read_covariates
 from harmonium.report.tables.groups import read_groups
 from harmonium.report.tables.latent import unit_naturals

@@ -17,7 +17,7 @@ from harmonium.kernels.runtime.threads import compute
 from harmonium.kernels.sparse.matrix import to_dense
 from harmonium.queries.blocks import completed_blocks
 from harmonium.queries.latent import encode
-from harmonium.queries.topics import topic_index
+from harmonium.queries.topics.features import topic_index
 from harmonium.report.tables.latent import check_model
 from harmonium.training.drivers.monitor import loss_of_view, view_losses
 

@@ -10,7 +10,7 @@ import pandas as pd
 from harmonium.core.validation import check_real, check_whole
 from harmonium.estimators import Harmonium
 from harmonium.estimators.input import known_views
-from harmonium.queries.topics import topic_index
+from harmonium.queries.topics.features import topic_index
 from harmonium.report.tables.latent import unit_use
 from harmonium.report.tables.topics import topic_labels
 

@@ -12,7 +12,7 @@ from harmonium.estimators.checking import check_model as check_model
 from harmonium.estimators.input import known_views
 from harmonium.kernels.runtime.threads import compute
 from harmonium.queries.latent import encode, shown
-from harmonium.queries.shown_topics import of_topics, part_shares
+from harmonium.queries.topics.shown import of_topics, part_shares
 
 
 def latent_means(model: Harmonium, X: Any) -> np.ndarray:

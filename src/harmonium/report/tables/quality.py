@@ -14,7 +14,7 @@ from harmonium.estimators.input import known_views
 from harmonium.inspection import bootstrap_stability
 from harmonium.kernels.sparse.matrix import to_scipy
 from harmonium.metrics import topic_coherence
-from harmonium.queries.topics import naming_view, relevance, view_name
+from harmonium.queries.topics.features import naming_view, relevance, view_name
 from harmonium.report.tables.latent import check_model, unit_use
 from harmonium.report.tables.topics import topic_labels
 

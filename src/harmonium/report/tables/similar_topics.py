@@ -14,8 +14,8 @@ from sklearn.metrics import silhouette_score
 
 from harmonium.core.validation import check_real, check_whole
 from harmonium.estimators import Harmonium
-from harmonium.queries.labels import distinct_labels, ranked_names
-from harmonium.queries.topics import topic_index
+from harmonium.queries.topics.features import topic_index
+from harmonium.queries.topics.labels import distinct_labels, ranked_names
 from harmonium.report.tables.latent import UnitUse, unit_use
 from harmonium.report.tables.topics import topic_labels
 

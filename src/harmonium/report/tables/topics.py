@@ -11,10 +11,10 @@ import pandas as pd
 from harmonium.core.validation import check_whole
 from harmonium.estimators import Harmonium
 from harmonium.metrics import topic_distribution
-from harmonium.queries import labels
 from harmonium.queries.named_views import named_views
-from harmonium.queries.shown_topics import of_topics
-from harmonium.queries.topics import By, topic_index, typical_rows, view_name
+from harmonium.queries.topics import labels
+from harmonium.queries.topics.features import By, topic_index, typical_rows, view_name
+from harmonium.queries.topics.shown import of_topics
 from harmonium.report.tables.groups import read_groups
 from harmonium.report.tables.latent import check_model, topic_means
 

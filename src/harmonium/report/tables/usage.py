@@ -13,7 +13,7 @@ from harmonium.estimators import Harmonium
 from harmonium.estimators.input import known_views
 from harmonium.families import Family
 from harmonium.kernels.sparse.entries import entries
-from harmonium.queries.topics import topic_index, view_name
+from harmonium.queries.topics.features import topic_index, view_name
 from harmonium.report.tables.groups import read_groups
 from harmonium.report.tables.latent import unit_use
 from harmonium.views.sources.source import Source

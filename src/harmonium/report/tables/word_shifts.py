@@ -12,8 +12,8 @@ from harmonium.core.validation import check_whole
 from harmonium.estimators import Harmonium
 from harmonium.estimators.input import known_views
 from harmonium.kernels.runtime.threads import compute
-from harmonium.queries.topics import naming_view, topic_index, view_name
-from harmonium.queries.word_shifts import word_shifts
+from harmonium.queries.topics.features import naming_view, topic_index, view_name
+from harmonium.queries.topics.word_shifts import word_shifts
 from harmonium.report.tables.covariates import read_covariates
 from harmonium.report.tables.effects import check_level, read_periods
 from harmonium.report.tables.groups import read_groups

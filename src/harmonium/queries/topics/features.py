@@ -11,7 +11,7 @@ from harmonium.core.parameters import weights_of
 from harmonium.core.validation import misspelt
 from harmonium.features._function_words import are_function_words
 from harmonium.queries.named_views import named_views
-from harmonium.queries.shown_topics import divided_parts, of_topics
+from harmonium.queries.topics.shown import divided_parts, of_topics
 from harmonium.training import FittedModel
 from harmonium.training.finalize.relevance import exclusive
 

@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, urlencode
 
 from harmonium.explore.fields import MOST_QUERY_BYTES
-from harmonium.explore.metrics import RequestMetrics
+from harmonium.explore.serving.metrics import RequestMetrics
 
 Scope = MutableMapping[str, Any]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]

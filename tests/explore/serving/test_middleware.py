@@ -10,8 +10,8 @@ from starlette.testclient import TestClient
 
 from harmonium import ModelFolder
 from harmonium.explore import Settings, make_app, settings_for
-from harmonium.explore.middleware import RateLimiter
 from harmonium.explore.server import _address
+from harmonium.explore.serving.middleware import RateLimiter
 from tests.cases.repository import ROOT
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from harmonium.explore import supervisor
-from harmonium.explore.supervisor import Supervisor
+from harmonium.explore.serving import supervisor
+from harmonium.explore.serving.supervisor import Supervisor
 
 #: seconds that nothing may take, on a busy machine; in a quiet one it is a fraction of a second
 PATIENCE = 60.0

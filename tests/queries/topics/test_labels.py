@@ -14,7 +14,7 @@ from harmonium import Harmonium, ModelFolder, Stochastic, TableViews
 from harmonium.cli import app
 from harmonium.explore.handlers import Handlers
 from harmonium.features._function_words import FUNCTION_WORDS, are_function_words
-from harmonium.queries.topics import function_words
+from harmonium.queries.topics.features import function_words
 from harmonium.report import summarise, topic_labels, topic_table
 from tests.cases.explore import small_folder
 

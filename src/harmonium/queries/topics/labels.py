@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from harmonium.features.text import tokenize
-from harmonium.queries.topics import naming_view, ranked_features, ranking
+from harmonium.queries.topics.features import naming_view, ranked_features, ranking
 from harmonium.training import FittedModel
 
 _NO_FEATURES = "–"

@@ -13,8 +13,9 @@ import pytest
 import uvicorn
 
 from harmonium import ModelFolder
-from harmonium.explore import Settings, app, make_app, protocol
+from harmonium.explore import Settings, app, make_app
 from harmonium.explore.server import _listening
+from harmonium.explore.serving import protocol
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,1 @@
+"""What surrounds the endpoints of a server: connections, middleware, metrics, and worker processes."""

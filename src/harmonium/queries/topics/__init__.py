@@ -1,0 +1,1 @@
+"""Topics of a fitted model: their features, labels and values, how they shift, and whether they are stable."""
