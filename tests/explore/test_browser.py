@@ -1,12 +1,11 @@
 """The explorer in a real browser: search, open a topic, annotate, lasso; by mouse and by keyboard.
 
-Skipped where no chromium is installed, or none that playwright can start.
+Skipped where no browser starts (see ``conftest.py``).
 """
 
 from __future__ import annotations
 
 import json
-import shutil
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,10 +19,6 @@ from harmonium import ModelFolder
 from harmonium.explore import Settings, make_app
 from harmonium.explore.site import write_site
 from tests.cases.explore import SCRIPT
-
-sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium is installed")
 
 
 @pytest.fixture(scope="module")
@@ -40,17 +35,6 @@ def address(rooms: ModelFolder) -> Iterator[str]:
     yield f"http://127.0.0.1:{listening.getsockname()[1]}"
     server.should_exit = True
     thread.join()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with sync_api.sync_playwright() as playwright:
-        try:
-            started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        except sync_api.Error as error:
-            pytest.skip(f"chromium does not start: {str(error).splitlines()[0]}")
-        yield started
-        started.close()
 
 
 @pytest.fixture
