@@ -83,9 +83,9 @@ def word_shift_table(
     >>> chance[(topic == 0) & (year == 2021), 0] = 0.2  # one word of a topic goes out of use
     >>> words = (rng.random(chance.shape) < chance).astype(float)
     >>> model = TopicModel(2, random_state=0).fit(words)
-    >>> table = word_shift_table(model, words, year).sort_values("p")
-    >>> table[["group", "feature"]].head(2).to_numpy().tolist(), bool((table["q"] < 0.01).sum() == 2)
-    ([[2020, 'view0_0'], [2021, 'view0_0']], True)
+    >>> table = word_shift_table(model, words, year)
+    >>> table.loc[table["q"] < 0.01, ["group", "feature"]].sort_values("group").to_numpy().tolist()
+    [[2020, 'view0_0'], [2021, 'view0_0']]
     """
     check_level(level, "word_shift_table")
     check_whole("word_shift_table", "n_features", n_features, remedy="5 is usual")
