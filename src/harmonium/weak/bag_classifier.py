@@ -30,6 +30,15 @@ class BagClassifier(ClassifierMixin, BaseEstimator):
     def _bag_scores(self, X: Any) -> np.ndarray:
         """Return the scores of bags for all classes."""
 
+    def _decided(self, X: Any) -> np.ndarray:
+        """Return the number of the class of each bag."""
+        return self._bag_scores(X).argmax(axis=1)
+
+    @classmethod
+    @abstractmethod
+    def _wrong_shapes(cls, tensors: dict[str, np.ndarray], n_classes: int) -> str | None:
+        """Return what is wrong with the shapes of learned arrays, or None."""
+
     def _keep_columns(self, samples: Any) -> None:
         """Keep number and names of the columns, or forget those of an earlier fit."""
         found = {"feature_names_in_": names_of(samples), "n_features_in_": width_of(samples)}
@@ -70,7 +79,7 @@ class BagClassifier(ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples,)
             The predicted labels.
         """
-        return self.classes_[self._bag_scores(X).argmax(axis=1)]
+        return self.classes_[self._decided(X)]
 
     def instance_scores(self, X: Any) -> list[np.ndarray]:
         """Return the scores of the instances of each bag for each class.
@@ -112,7 +121,6 @@ class BagClassifier(ClassifierMixin, BaseEstimator):
 
     # ---- files -----------------------------------------------------------------------------------------------------
     @classmethod
-    @abstractmethod
     def check_tensors(cls, tensors: dict[str, np.ndarray], n_classes: int) -> str | None:
         """Return what is wrong with the arrays of a file, or None.
 
@@ -128,6 +136,7 @@ class BagClassifier(ClassifierMixin, BaseEstimator):
         str or None
             Shapes that do not fit each other.
         """
+        return cls._wrong_shapes(tensors, n_classes)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Save the fitted classifier to a file or a folder of safetensors and JSON.

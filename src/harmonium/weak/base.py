@@ -256,8 +256,8 @@ class WeakClassifier(BagClassifier, WithParts):
         selection = self._infer(self._read(X, labelled=False))
         return self.classes_[selection.labels], selection.candidates.astype(np.int64)
 
-    def predict(self, X: Any) -> np.ndarray:  # noqa: D102, as in the base
-        return self.predict_latent(X)[0]
+    def _decided(self, X: Any) -> np.ndarray:
+        return self._infer(self._read(X, labelled=False)).labels
 
     def _scored(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         problem = self._read(X, labelled=False)
@@ -316,7 +316,7 @@ class WeakClassifier(BagClassifier, WithParts):
         return 0.0 - float(problem.loss.between(truth, selection).mean())
 
     @classmethod
-    def check_tensors(cls, tensors: dict[str, np.ndarray], n_classes: int) -> str | None:  # noqa: D102, as in the base
+    def _wrong_shapes(cls, tensors: dict[str, np.ndarray], n_classes: int) -> str | None:
         shapes = {value.shape for value in tensors.values()}
         fits = len(shapes) == 1 and all(len(shape) == 2 and shape[0] == n_classes for shape in shapes)
         if set(tensors) == set(cls.learned) and fits:

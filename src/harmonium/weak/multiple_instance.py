@@ -237,7 +237,7 @@ class MultipleInstanceClassifier(BagClassifier):
         return np.asarray(softmax(self._bag_scores(X), axis=1))
 
     @classmethod
-    def check_tensors(cls, tensors: dict[str, np.ndarray], n_classes: int) -> str | None:  # noqa: D102, as in the base
+    def _wrong_shapes(cls, tensors: dict[str, np.ndarray], n_classes: int) -> str | None:
         shapes = {name: value.shape for name, value in tensors.items()}
         n_landmarks, n_columns = (*shapes.get("landmarks_", ()), 0, 0)[:2]
         right = {

@@ -1,1 +1,1 @@
-"""What surrounds the endpoints of a server: connections, middleware, metrics, and worker processes."""
+"""Surroundings of the endpoints of a server: connections, middleware, metrics, and worker processes."""
