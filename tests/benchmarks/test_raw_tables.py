@@ -89,6 +89,7 @@ def test_every_fit_is_a_line_and_a_continued_run_measures_what_lacks(
         methods=(name,),
         ablation=(),
         ablation_folds=0,
+        limit=60,
         continued=True,
         output=tmp_path,
     )
