@@ -79,7 +79,8 @@ class BagClassifier(ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples,)
             The predicted labels.
         """
-        return self.classes_[self._decided(X)]
+        numbers = self._decided(X)  # which says so, where nothing was fitted
+        return self.classes_[numbers]
 
     def instance_scores(self, X: Any) -> list[np.ndarray]:
         """Return the scores of the instances of each bag for each class.
