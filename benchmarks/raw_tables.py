@@ -170,7 +170,7 @@ BENCHMARK = Benchmark(
         "methods": METHODS,
         "ablation": tuple(TARGETS),
         "ablation_folds": 1,
-        "limit": 300,
+        "limit": 120,
         "continued": False,
     },
     quick={"sets": ("bikewale",), "folds": 1, "rows": 200, "methods": METHODS[:1] + METHODS[-1:], "ablation": ()},

@@ -3,7 +3,8 @@
     scores = alpha · scores of the units + (1 - alpha) · scores of the linear model
 
 Both are judged on rows that neither has seen, as units know the labels of the rows they were trained on. Alpha is the
-middle one of those that are as good as the best on held-out rows, within one standard error of the differences.
+middle one of those that are as good as the best on held-out rows, within one standard error of the differences: first
+in errors, and of classes and labels then in likelihood.
 
 Reference: Wolpert (1992), Stacked generalization.
 """
@@ -20,7 +21,7 @@ from harmonium.core.targets import Targets
 from harmonium.linear.comparison import is_better, mean_error
 from harmonium.linear.search import LinearModel, LinearSearch
 from harmonium.linear.skip import LinearPart
-from harmonium.linear.task import Outputs
+from harmonium.linear.task import Outputs, losses_of
 
 # Values of alpha to choose from.
 _ALPHAS = np.linspace(0, 1, 21)
@@ -143,7 +144,19 @@ def _choice(search: LinearSearch, units: np.ndarray, rows: np.ndarray) -> _Choic
     choices, errors = _errors(search, units, rows)
     best = errors[int(np.argmin([mean_error(each, weight) for each in errors]))]
     as_good = [choice for choice, each in zip(choices, errors, strict=True) if not is_better(best, each, weight)]
-    return as_good[len(as_good) // 2]
+    return _as_likely(search, as_good, units, rows)
+
+
+def _as_likely(search: LinearSearch, choices: list[_Choice], units: np.ndarray, rows: np.ndarray) -> _Choice:
+    """Return the middle one of the choices whose smooth loss on some held-out rows is as good as the smallest."""
+    targets = search.targets.take(rows)
+    found = [losses_of(search.task.outputs_, choice.scores(units)[rows], targets) for choice in choices]
+    losses = [each for each in found if each is not None]
+    if losses:
+        best = losses[int(np.argmin([mean_error(each, targets.weight) for each in losses]))]
+        as_likely = [not is_better(best, each, targets.weight) for each in losses]
+        choices = [choice for choice, kept in zip(choices, as_likely, strict=True) if kept]
+    return choices[len(choices) // 2]
 
 
 def _errors(search: LinearSearch, units: np.ndarray, rows: np.ndarray) -> tuple[list[_Choice], np.ndarray]:

@@ -39,3 +39,15 @@ class LinearTask(Protocol):
 
     def error(self, scores: np.ndarray, targets: np.ndarray) -> np.ndarray:
         """Return the error of each row."""
+
+
+def losses_of(outputs: Outputs, scores: np.ndarray, targets: Targets) -> np.ndarray | None:
+    """Return the smooth loss of each row, of scores that are brought to its scale; None if there is no such loss.
+
+    Numbers of errors hardly tell two models apart, as they count only rows whose class changes.
+    """
+    loss = outputs.smooth_loss(targets)
+    if loss is None:
+        return None
+    factor, shift = outputs.comparable(scores, targets.as_rows())
+    return loss.losses(scores * factor + shift)

@@ -21,6 +21,7 @@ from harmonium.hidden.layers.composed import with_frozen_dimensions
 from harmonium.linear.comparison import is_better, mean_error
 from harmonium.linear.search import Folds
 from harmonium.linear.stacking import matching_scale
+from harmonium.linear.task import losses_of
 from harmonium.objectives import SampledCD
 from harmonium.objectives.problem import Problem
 from harmonium.training.drivers.projection import project
@@ -109,8 +110,8 @@ def topic_scores(
     """Return a linear model of the topics with its share in the scores; None if topics have no say.
 
     The share is the best one if it is clearly better than none; otherwise as large as it can be, up to a fifth, without
-    a held-out row being predicted worse on average, unless topics ``must_help``. ``means`` are E[h | x] of the topics
-    for all rows, and ``scores`` those of the held-out rows without topics.
+    a held-out row being predicted worse, or less likely, on average, unless topics ``must_help``. ``means`` are
+    E[h | x] of the topics for all rows, and ``scores`` those of the held-out rows without topics.
     """
     targets = targets.as_rows()
     held = Targets.joined([targets.take(rows) for _, rows in folds])
@@ -121,14 +122,22 @@ def topic_scores(
     means_of_errors = np.array([mean_error(one, held.weight) for one in errors])
     chosen = int(np.argmin(means_of_errors))
     if not is_better(errors[chosen], errors[0], held.weight):
-        n_harmless = 0 if must_help else _N_HARMLESS
-        worse = np.flatnonzero(means_of_errors[: n_harmless + 1] > means_of_errors[0])
-        chosen = int(worse[0]) - 1 if len(worse) else n_harmless
+        harmless = mixed[: 1 if must_help else _N_HARMLESS + 1]
+        chosen = _largest_harmless(head, harmless, errors, held)
     if chosen == 0:
         return None
     known = np.flatnonzero(targets.counting)
     weights, bias = head.linear.solve(means[known], targets.take(known), C)
     return TopicScores(float(_SHARES[chosen - 1]), weights * factor, bias * factor + move, mixed[chosen])
+
+
+def _largest_harmless(head: Head, mixed: Sequence[np.ndarray], errors: Sequence[np.ndarray], held: Targets) -> int:
+    """Return the number of the last scores up to which none are worse, or less likely, on average than the first."""
+    found = [losses_of(head.outputs_, one, held) for one in mixed]
+    losses = [each for each in found if each is not None] or errors
+    means = np.array([[mean_error(one, held.weight) for one in kind[: len(mixed)]] for kind in (errors, losses)])
+    is_worse = (means > means[:, :1]).any(axis=0)
+    return int(np.argmax(np.append(is_worse, True))) - 1
 
 
 def best_linear_scores(head: Head, means: np.ndarray, targets: Targets, folds: Sequence) -> tuple[np.ndarray, float]:
