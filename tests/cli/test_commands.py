@@ -177,6 +177,23 @@ def test_topics_info_and_explain(model: Path, data: Path) -> None:
     assert "The average item has" in run("explain", model) and "│█" in run("explain", model)
 
 
+def test_topics_name_features_that_they_raise_and_items_by_their_texts(model: Path) -> None:
+    folder, shown, topic = ModelFolder.open(model), run("topics", model), ""
+    relevance = {view: folder.model.topics(view, n=None, by="relevance") for view in folder.model.families_}
+    n_listed = 0
+    for line in shown.splitlines():
+        if line.startswith("topic "):
+            topic = line.split(":")[0].removeprefix("topic ")
+        elif line.startswith("  item "):
+            number, title = line.removeprefix("  item ").split(": ", 1)
+            assert title == folder.items["text"][int(number)]
+        elif ": " in line:
+            view, names = line.strip().split(": ", 1)
+            n_listed += len(names.split(", "))
+            assert (relevance[view][int(topic)][names.split(", ")] >= 0).all()
+    assert 0 < n_listed < relevance["text"].size + relevance["numbers"].size
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [

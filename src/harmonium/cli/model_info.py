@@ -25,6 +25,7 @@ from harmonium.queries.explain import output_names
 from harmonium.queries.named_views import named_views
 from harmonium.queries.topics.shown import of_topics
 from harmonium.report import prevalence_table, topic_labels
+from harmonium.report.summary.cards import Cards
 from harmonium.report.summary.topics import same_topics
 
 
@@ -160,9 +161,10 @@ def print_topics(folder: ModelFolder, n_features: int, n_items: int, n_topics: i
         return
     outputs = output_names(folder.model.fitted_) if folder.model.fitted_.meaning is not None else []
     different = [number for number in order if same_as[number] is None]
+    cards, lowered = Cards(folder), _lowered(folder)
     for number in different[:n_topics]:
         others = [str(numbers[other]) for other in order if same_as[other] == number]
-        lines = _topic_lines(folder, topics[number], outputs)
+        lines = _topic_lines(topics[number], outputs, cards, lowered.get(str(topics[number]["topic"]), {}))
         if others:
             lines += f"\n  [dim]{len(others)} more say the same: {', '.join(others)}[/dim]"
         Console().print(lines, soft_wrap=True, highlight=False)
@@ -199,21 +201,36 @@ def prevalence(folder: ModelFolder, by: str, freq: str | None) -> pd.DataFrame:
     return table
 
 
-def _topic_lines(folder: ModelFolder, topic: dict[str, Any], outputs: list[str]) -> str:
-    """Return a topic in a few lines."""
+def _topic_lines(topic: dict[str, Any], outputs: list[str], cards: Cards, lowered: dict[str, set[str]]) -> str:
+    """Return a topic in a few lines, without the features that it lowers."""
     stable = "" if topic["stability"] is None else f", stability {topic['stability']:.2f}"
     heading = f"[bold]topic {topic['topic']}: {cell(topic['label'])}[/bold]"
     lines = [f"{heading}{_speaks_for(topic['effects'], outputs)}{stable}"]
     several = len(topic["features"]) > 1
     for view, names in topic["features"].items():
-        lines.append(
-            f"  {escape(view)}: {cell(', '.join(names), 200)}" if several else f"  {cell(', '.join(names), 200)}"
-        )
-    for item in topic["items"]:
-        texts = [str(value) for value in folder.items.loc[item] if isinstance(value, str)]
-        excerpt = f": {cell(max(texts, key=len), 100)}" if texts else ""
-        lines.append(f"  [dim]item {item}{excerpt}[/dim]")
+        raised = [name for name in names if name not in lowered.get(view, ())]
+        if raised:
+            listed = cell(", ".join(raised), 200)
+            lines.append(f"  {escape(view)}: {listed}" if several else f"  {listed}")
+    lines += [f"  [dim]{cell(_named(item, cards.card(item)['title']), 110)}[/dim]" for item in topic["items"]]
     return "\n".join(lines)
+
+
+def _named(item: int, title: str) -> str:
+    """Return number and title of an item; the title of one without texts is its number."""
+    number = f"item {item}"
+    return number if title == number else f"{number}: {title}"
+
+
+def _lowered(folder: ModelFolder) -> dict[str, dict[str, set[str]]]:
+    """Return the features that each topic makes rarer or smaller, by topic and view."""
+    found: dict[str, dict[str, set[str]]] = {}
+    for view in folder.model.families_:
+        if view in folder.model.fitted_.feature_names:
+            table = folder.model.topics(view, n=None, by="relevance") < 0
+            for topic in table.columns if table.columns.nlevels == 1 else ():
+                found.setdefault(str(topic), {})[view] = set(table.index[table[topic]].astype(str))
+    return found
 
 
 def _speaks_for(effects: list[float] | None, outputs: list[str]) -> str:
