@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.sparse
 from sklearn.linear_model import Ridge
 from sklearn.svm import LinearSVC
 
@@ -53,3 +54,24 @@ def test_a_head_without_linear_models_allows_nothing() -> None:
     assert not models.losses and not models.allows_part and not models.allows_kernel
     with pytest.raises(NotImplementedError):
         models.solve(X, Targets(X, WEIGHT), 1.0, LinearLoss("squares"))
+
+
+def test_features_that_go_together_have_the_optimum_of_the_primal_problem_too() -> None:
+    """Of more features than rows, coordinate descent in the dual problem would take thousands of rounds here."""
+    rng = np.random.default_rng(1)
+    rows = np.tile(rng.random((60, 30)) < 0.5, 10) + 0.1 * rng.random((60, 300))
+    classes = rng.integers(0, 2, 60)
+    features, sides = scipy.sparse.csr_array(rows), 2 * classes - 1
+
+    def objective(weights: np.ndarray, bias: float) -> float:
+        lacking = np.maximum(1 - sides * (features @ weights + bias), 0)
+        return 0.5 * (weights @ weights + bias**2) + 100 * float(lacking @ lacking)
+
+    weights, bias = ClassModels(n_classes=[2]).solve(features, Targets(classes[:, None], np.ones(60)), C=100.0)
+    best, short = (
+        LinearSVC(C=100.0, dual=dual, tol=1e-8, max_iter=n).fit(features, classes)
+        for dual, n in ((False, 10_000), (True, 100))
+    )
+    lowest = objective(best.coef_[0], best.intercept_[0])
+    assert objective(weights[:, 1] - weights[:, 0], bias[1] - bias[0]) < 1.05 * lowest
+    assert objective(short.coef_[0], short.intercept_[0]) > 1.1 * lowest
