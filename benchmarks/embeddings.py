@@ -57,7 +57,7 @@ BENCHMARK = Benchmark(
     title="Words and an embedding",
     claim="prediction and search by words, by an embedding of the same texts, and by both, against linear models of "
     "them and cosines",
-    minutes=20,
+    minutes=10,
     first_minutes=10,
     data=("hotels", "wines", "netflix", "newsgroups"),
     settings={
@@ -67,7 +67,7 @@ BENCHMARK = Benchmark(
         "seeds": 2,
         "rows": 1000,
         "encoder": "MiniLM",
-        "processes": 1,
+        "processes": 2,
     },
     quick={
         "sets": ("hotels",),
