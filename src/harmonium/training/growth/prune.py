@@ -93,8 +93,9 @@ def without_duplicates(
     for unit, leader in agreeing_units(agreement, order, threshold):
         add_unit(merged, unit, leader)
         kept[unit] = False
-    for name in problem.energy.families if problem.guide is not None else ():
-        problem.guide.exclude(name, merged[weights_of(name)])
+    if problem.guide is not None:  # what a unit that is added had may be kept out of the leader
+        for name in problem.energy.families:
+            problem.guide.exclude(name, merged[weights_of(name)])
     smaller = hidden.restore(int(kept.sum()))
     if smaller.n_units is not None:
         smaller.set_params(n_units=int(kept.sum()))
