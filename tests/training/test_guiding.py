@@ -10,10 +10,10 @@ import pandas as pd
 import pytest
 
 import harmonium
-from harmonium import HarmoniumClassifier
+from harmonium import Harmonium, HarmoniumClassifier
 from harmonium.exceptions import HarmoniumWarning
 from harmonium.inspection import merge_duplicates
-from harmonium.objectives.guide import Guide
+from harmonium.objectives.guide import Guide, SeedPrior
 from harmonium.recipes import TopicModel
 
 RNG = np.random.default_rng(0)
@@ -86,8 +86,9 @@ def test_a_phrase_that_is_no_feature_stands_for_its_words() -> None:
 
 def test_the_gradient_of_the_prior_is_its_derivative() -> None:
     rng = np.random.default_rng(1)
-    means, precision, weights = rng.normal(size=(4, 2)), rng.random((4, 2)), rng.normal(size=(4, 3))
-    guide = Guide(("a", "b"), ((), ()), (frozenset(), frozenset()), 5, {"w.weights": means}, {"w.weights": precision})
+    places = np.array([0, 0, 1, 3]), np.array([0, 1, 1, 0])
+    prior, weights = SeedPrior(*places, rng.normal(size=4), rng.random(4)), rng.normal(size=(4, 3))
+    guide = Guide(("a", "b"), ((), ()), ((), ()), ((), ()), 5, {"w": prior})
     gradient = {"w.weights": np.zeros((4, 3))}
     loss = guide.charge(gradient, {"w.weights": weights}, 7)
     for place in np.ndindex(4, 3):
@@ -106,6 +107,9 @@ def test_the_gradient_of_the_prior_is_its_derivative() -> None:
         ({"seeds": {"a": [N]}}, "numbers from 0"),
         ({"seeds": {str(i): ["weak0_0"] for i in range(5)}}, "a topic each"),
         ({"seeds": {"a": ["weak0_0"]}, "hidden": "gaussian"}, "only raise"),
+        ({"seeds": {"a": ["-weak0_0"]}}, "only say what is kept out"),
+        ({"seeds": {"a": ["weak0_0", "-weak0_0"]}}, "'weak0_0' and keep it out"),
+        ({"seeds": {"a": ["weak0_0", "-weak0_1 weak0_2"]}}, "are 2 of them; name each by itself"),
     ],
 )
 def test_seeds_that_make_no_sense_are_refused(settings: dict, says: str) -> None:
@@ -114,12 +118,51 @@ def test_seeds_that_make_no_sense_are_refused(settings: dict, says: str) -> None
 
 
 def test_no_seeds_are_those_of_a_model_without() -> None:
-    plain, empty = (TopicModel(4, seeds=seeds, random_state=0).fit({"words": WORDS}) for seeds in (None, {}))
+    none: dict[str, list[str]] = {}
+    plain, empty = (TopicModel(4, seeds=seeds, random_state=0).fit({"words": WORDS}) for seeds in (None, none))
     np.testing.assert_array_equal(plain.transform({"words": WORDS}), empty.transform({"words": WORDS}))
 
 
-def test_a_guide_ends_where_topics_become_others() -> None:
-    model = TopicModel(4, seeds=SEEDS, random_state=0).fit({"words": WORDS})
-    assert model.fitted_.problem.guide is not None
+def weights(model: Harmonium, word: str) -> np.ndarray:
+    return model.fitted_.parameters["words.weights"][WORDS.columns.get_loc(word)]
+
+
+def test_a_feature_is_kept_out_of_a_topic_alone() -> None:
+    seeds: dict[str, list[str]] = {"first": ["weak0_0", "weak0_1"]}
+    told = {"first": [*seeds["first"], "-weak0_2", "-no such word"]}
+    free, model = (TopicModel(5, seeds=one, random_state=0).fit({"words": WORDS}) for one in (seeds, told))
+    assert weights(free, "weak0_2")[0] > 0 and "weak0_2" in set(free.topics(n=5).loc["first"])
+    assert weights(model, "weak0_2")[0] == 0 and "weak0_2" not in set(model.topics(n=5).loc["first"])
+    assert of_topic(model.topics(n=4).loc["first"], "weak0") == 4
+    assert weights(model.partial_fit({"words": WORDS}), "weak0_2")[0] == 0
+
+
+def test_two_topics_share_no_word_that_each_keeps_out() -> None:
+    words = WORDS.assign(both=(RNG.random(N) < np.where(STRONG_OF < 2, 0.7, 0.05)).astype(float))
+    seeds = {"one": ["strong0_0", "strong0_1"], "other": ["strong1_0", "strong1_1"]}
+    told = {"one": [*seeds["one"], "both"], "other": [*seeds["other"], "-both"]}
+    free, apart = (TopicModel(6, seeds=one, random_state=0).fit({"words": words}) for one in (seeds, told))
+    shared = [set(model.topics(n=9).loc["one"]) & set(model.topics(n=9).loc["other"]) for model in (free, apart)]
+    assert shared == [{"both"}, set()]
+
+
+def test_guided_topics_are_never_merged_with_each_other() -> None:
+    seeds = {"one": ["strong0_0", "strong0_1"], "other": ["strong0_2", "strong0_3"]}
+    model = TopicModel(4, seeds=seeds, random_state=0).fit({"words": WORDS})
     merged = merge_duplicates(model, {"words": WORDS}, threshold=0.01)
-    assert merged.fitted_.problem.guide is None and "first" not in merged.topics().index
+    assert merged.topics().index.tolist()[:2] == ["one", "other"]
+    assert merged.n_components_ < 4 and merged.fitted_.problem.guide == model.fitted_.problem.guide
+    merged.partial_fit({"words": WORDS})  # the prior goes on with as many units as are left
+    assert merged.topics().index.tolist()[:2] == ["one", "other"]
+
+
+def test_topics_that_are_counted_have_those_that_seeds_name() -> None:
+    words = pd.concat([WORDS, WORDS.add_prefix("copy ")], axis=1)
+    for seeds in (SEEDS, {f"s{i}": [f"strong0_{i}"] for i in range(8)}):
+        model = HarmoniumClassifier("auto", seeds=seeds, validation_fraction=0.0, random_state=0)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", HarmoniumWarning)  # some have nothing to go by: items have all seeds alike
+            index = model.fit({"words": words}, STRONG_OF % 2).topics().index.tolist()
+        guide = model.fitted_.problem.guide
+        assert guide is not None and len(guide.names) > 1
+        assert index[: len(guide.names)] == list(guide.names)

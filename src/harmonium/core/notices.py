@@ -18,9 +18,12 @@ _said: ContextVar[set[str] | None] = ContextVar("_said", default=None)
 
 
 @contextmanager
-def each_notice_once() -> Iterator[None]:
-    """Give a context, a call that looks at the same data several times, in which no notice is repeated."""
-    token = _said.set(set())
+def each_notice_once(said: set[str] | None = None) -> Iterator[None]:
+    """Give a context, a call that looks at the same data several times, in which no notice is repeated.
+
+    Several calls that keep what was ``said`` repeat none either.
+    """
+    token = _said.set(set() if said is None else said)
     try:
         yield
     finally:

@@ -39,7 +39,7 @@ from harmonium.training import Driver, FittedModel
 from harmonium.training.fit import fit, resume, start, update
 from harmonium.training.growth.counting import counted
 from harmonium.training.growth.opening import check_opens_topics
-from harmonium.training.guiding import guided
+from harmonium.training.guiding import guided, named
 from harmonium.training.plan import Plan, default_driver
 from harmonium.training.result import DataDescription
 from harmonium.training.topic_edits import TopicEdits
@@ -122,7 +122,9 @@ class Harmonium(
     seeds : dict of str to list, optional
         What some topics should be about: features, such as words, or numbers of training items, by the name of the
         topic, as in ``{"noise": ["noise", "thin walls"]}``. They are a prior of the weights of the first topics, which
-        have these names, and no filter. Seeds that the data do not support are left out, with a notice.
+        have these names, and no filter. Seeds that the data do not support are left out, with a notice. A minus
+        keeps a feature out: ``{"noise": ["noise", "-pool"], "pool": ["pool", "-noise"]}`` are two topics, of which
+        neither raises the other's word. Topics with seeds are never merged with each other.
     hidden : HiddenLayer or str, optional
         What a topic is; "gaussian" and the like stand for a layer with default settings, and so for the other parts.
         Default: `BernoulliUnits`.
@@ -316,7 +318,7 @@ class Harmonium(
             layer = self._layer(len(given.views), before)
             problem, data = self._problem(given.views, given.labels, layer, before)
             if self.n_components == "auto" and before is None:
-                problem = counted(problem, data)
+                problem = counted(problem, data, len(self.seeds or ()))
             problem = self._guided(problem, data, before)
             about = self._description(problem, data.views, given.labels, before)
             plan = self._plan(len(data))
@@ -437,10 +439,7 @@ class Harmonium(
             added = problem.head.added_views
             names |= {name: view.feature_names(name, meaning) for name, view in added.items()}
         missing = {name: views.source(name).missing_share for name in views.names}
-        edits = TopicEdits()
-        for topic, name in enumerate(() if problem.guide is None else problem.guide.names):
-            edits = edits.rename(topic, name)
-        return DataDescription(names, meaning, missing, views.table, edits)
+        return DataDescription(names, meaning, missing, views.table, named(problem.guide))
 
     def _keep(self, model: FittedModel, given: Input, before: FittedModel | None) -> None:
         """Keep a model, and what the next call must know of its input: nothing is written before this."""
@@ -459,8 +458,7 @@ class Harmonium(
     # ---- parts ---------------------------------------------------------------------------------------------------
     def _plan(self, n_rows: int | None = None) -> Plan:
         """Return how to fit a number of rows: the objective and the driver, or their defaults."""
-        merges = self.n_components == "auto" and not self.seeds
-        return Plan(self._part("objective"), driver_for(self, n_rows), merges_topics=merges)
+        return Plan(self._part("objective"), driver_for(self, n_rows), merges_topics=self.n_components == "auto")
 
     def _layer(self, n_rows: int | None = None, before: FittedModel | None = None) -> HiddenLayer:
         """Return the hidden layer for a number of rows, or for training that goes on."""

@@ -59,7 +59,9 @@ class HarmoniumRegressor(Supervised, RegressorMixin, Harmonium):
     seeds : dict of str to list, optional
         What some topics should be about: features, such as words, or numbers of training items, by the name of the
         topic, as in ``{"noise": ["noise", "thin walls"]}``. They are a prior of the weights of the first topics, which
-        have these names, and no filter. Seeds that the data do not support are left out, with a notice.
+        have these names, and no filter. Seeds that the data do not support are left out, with a notice. A minus
+        keeps a feature out: ``{"noise": ["noise", "-pool"], "pool": ["pool", "-noise"]}`` are two topics, of which
+        neither raises the other's word. Topics with seeds are never merged with each other.
     hidden : HiddenLayer or str, optional
         What topics and dimensions are; "gaussian" and the like stand for a layer with default settings, and so for the
         other parts. Default: `ComposedUnits`.

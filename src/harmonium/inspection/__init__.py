@@ -13,6 +13,7 @@ True
 """
 
 from harmonium.inspection.density import canonical_signs, log_partition, modes, sample_exact
+from harmonium.inspection.determinism import determinism_table
 from harmonium.inspection.editing import edit_topics
 from harmonium.inspection.encoders import set_encoders
 from harmonium.inspection.merging import merge_duplicates
@@ -26,6 +27,7 @@ __all__ = [
     "annotate_view",
     "bootstrap_stability",
     "canonical_signs",
+    "determinism_table",
     "diagnostics",
     "edit_topics",
     "invariants",

@@ -12,6 +12,7 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
+from harmonium.core.notices import each_notice_once
 from harmonium.core.validation import check_fitted, check_whole
 from harmonium.estimators import Harmonium, HarmoniumClassifier, HarmoniumRegressor
 from harmonium.estimators.input import known_views
@@ -109,6 +110,7 @@ class ModelFolder:
         self.stability: np.ndarray | None = contents.stability
         self.thumbnails: Thumbnails | None = contents.thumbnails
         self.held_out: HeldOut | None = contents.held_out
+        self._said: set[str] = set()
 
     @property
     def has_words(self) -> bool:
@@ -358,7 +360,8 @@ class ModelFolder:
             its cosine has most of the say, and that of words the more the longer a query is.
         """
         check_whole("search", "n", n, remedy="10 is usual")
-        views = known_views(self.model, query_views(self.model, query))
+        with each_notice_once(self._said):
+            views = known_views(self.model, query_views(self.model, query))
         words = self._contents.words
         weights = None if words is None or not set(words.views) <= set(views.names) else words.query_weights(views)
         coordinates, sought = self.model.search_coordinates(views), self._sought(query)

@@ -80,6 +80,8 @@ def facts_and_tensors(model: FittedModel) -> tuple[dict[str, Any], Parameters]:
         "view_weights": dict(model.problem.view_weights),
         "table": None if model.table is None else table_facts(model.table),
     }
+    if model.problem.guide is not None:  # files without one have no entry, so that earlier versions read them
+        facts["guide"] = encode(model.problem.guide, "guide", tensors)
     return facts | {name: encode(value, name) for name, value in others.items()}, tensors
 
 

@@ -14,9 +14,11 @@ from harmonium.exceptions import ModelFileError
 from harmonium.families import Family
 from harmonium.heads import Head
 from harmonium.hidden import HiddenLayer
+from harmonium.objectives.guide import Guide
 from harmonium.objectives.problem import Problem
 from harmonium.persist import schema_6
 from harmonium.persist.description import _ESTIMATORS, FACTS, FORMAT, INPUT, TRAINING, facts_and_tensors, signature
+from harmonium.persist.guide import check_guide
 from harmonium.persist.posterior import restored_posterior
 from harmonium.storage import check_fields, decode, decode_part, decode_settings, rebuilds
 from harmonium.storage.annotations import conforms
@@ -46,10 +48,10 @@ _VIEW_FIELDS: dict[str, Any] = {
     "constants": list,
 }
 # facts beside those of the model and of its training
-_OTHER_FACTS = ("posterior", "view_weights", "table")
+_OTHER_FACTS = ("posterior", "view_weights", "table", "guide")
 # what the others are, by their names
 _DECLARED = {name: hint for name, hint in get_type_hints(FittedModel).items() if name in FACTS}
-_DECLARED |= {"log": TrainingLog, "n_items": int, "n_settled": int}
+_DECLARED |= {"log": TrainingLog, "n_items": int, "n_settled": int, "guide": Guide}
 # what parts raise when a file contradicts them
 _CONTRADICTIONS = (ValueError, TypeError, KeyError, AttributeError, IndexError, ArithmeticError)
 _PUT_TOGETHER = "A model file must hold a model that can be put together; it cannot ({reason}); save the model again."
@@ -105,11 +107,13 @@ def _fitted(
     energy, reference = Energy(families, hidden), _under("reference/", tensors)
     _check_parameters(families, hidden, head, parameters, reference)
     weights = _view_weights(facts.pop("view_weights"), families)
-    target, table = facts.pop("posterior"), facts.pop("table")
+    target, table, guide = facts.pop("posterior"), facts.pop("table"), facts.pop("guide", None)
+    if guide is not None:
+        check_guide(guide, energy)
     posterior = None if target is None else restored_posterior(tensors, parameters, families, str(target), rng)
     own = {name: facts.pop(name) for name in TRAINING}
     model = FittedModel(
-        Problem(energy, reference, head, float(C or 0.0) * facts["baseline_nll"], weights),
+        Problem(energy, reference, head, float(C or 0.0) * facts["baseline_nll"], weights, guide),
         Training(parameters, posterior=posterior, stream=rng, **own),
         feature_names={
             view: _names(view, entry) for view, entry in views.items() if entry["feature_names"] is not None

@@ -26,6 +26,8 @@ def conforms(value: Any, annotation: Any) -> bool:
     --------
     >>> conforms({"error": [0.5, 1]}, dict[str, list[float]]), conforms(True, float), conforms(None, float | None)
     (True, False, True)
+    >>> conforms(("words", 3), tuple[str, int]), conforms(("words", "bed"), tuple[str, int])
+    (True, False)
     """
     origin, inner = get_origin(annotation), get_args(annotation)
     if annotation is Any:
@@ -37,6 +39,9 @@ def conforms(value: Any, annotation: Any) -> bool:
     if origin is dict:
         key, entry = inner
         return isinstance(value, dict) and all(conforms(k, key) and conforms(v, entry) for k, v in value.items())
+    if origin is tuple and len(inner) > 1 and inner[1] is not Ellipsis:
+        same = isinstance(value, tuple) and len(value) == len(inner)
+        return same and all(conforms(entry, one) for entry, one in zip(value, inner, strict=True))
     if origin in (list, tuple):
         return isinstance(value, origin) and all(conforms(entry, inner[0]) for entry in value)
     if annotation in (int, float):

@@ -166,12 +166,13 @@ def fingerprint(
         Epochs and parameters of the training that the fit continues; empty for a new fit.
     """
     energy = problem.energy
+    guide = problem.guide
     parts = {
         "hidden": energy.hidden,
         "units": energy.hidden.n_units_,
         "families": energy.families,
         "view weights": dict(problem.view_weights),
-        **({} if problem.guide is None else {"seeds": [problem.guide.names, problem.guide.features]}),
+        **({} if guide is None else {"seeds": [guide.names, guide.features, guide.excluded]}),
     }
     arrays: list[np.ndarray | None] = [np.array([len(data)]), *problem.reference.values()]
     for view in data.spaced(_KNOWN_ROWS, energy.families).views.values():

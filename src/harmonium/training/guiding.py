@@ -10,10 +10,10 @@ import scipy.sparse
 from scipy.stats import norm
 
 from harmonium.core.batch import Batch
-from harmonium.core.parameters import weights_of
-from harmonium.objectives.guide import Guide, resolved
+from harmonium.objectives.guide import Feature, Guide, SeedPrior, kept_out, resolved
 from harmonium.objectives.problem import Problem
 from harmonium.training.clusters import AVERAGE_ITEMS, SAMPLE, sampled_items, totals_of_groups
+from harmonium.training.topic_edits import TopicEdits
 from harmonium.views.data import Data
 
 # Items with seeds that make a topic at least, and the probability by chance that they seem to have something else in
@@ -60,9 +60,9 @@ def guided(
     wrong = [row for own in seeds.values() for row in own if not isinstance(row, str) and not 0 <= row < len(data)]
     if wrong:
         raise ValueError(f"Seeds that are items need numbers from 0 to {len(data) - 1}; got {wrong[0]}; correct it.")
-    found = [[resolved(seed, names) for seed in own if isinstance(seed, str)] for own in seeds.values()]
-    rows = [frozenset(int(row) for row in own if not isinstance(row, str)) for own in seeds.values()]
-    guide = Guide(tuple(seeds), tuple(tuple(seed for seed in own if seed) for own in found), tuple(rows), len(data))
+    found = [_features(topic, own, names) for topic, own in seeds.items()]
+    rows = tuple(tuple(sorted({int(row) for row in own if not isinstance(row, str)})) for own in seeds.values())
+    guide = Guide(tuple(seeds), tuple(own for own, _ in found), tuple(out for _, out in found), rows, len(data), {})
     items = guide.with_rows(sampled_items(data.views, problem.energy.families, SAMPLE), len(data))
     batch = data.views.batch(items, problem.energy.families)
     member = guide.members(batch, items, len(data))
@@ -70,14 +70,34 @@ def guided(
     unsupported = tuple(name for name, is_kept in zip(seeds, supported, strict=True) if not is_kept)
     if not supported.any():
         return problem, unsupported
-    kept = np.flatnonzero(supported)
-    guide = Guide(
-        tuple(guide.names[topic] for topic in kept),
-        tuple(guide.features[topic] for topic in kept),
-        tuple(guide.rows[topic] for topic in kept),
-        len(data),
-    )
-    return replace(problem, guide=_with_prior(problem, guide, batch, items)), unsupported
+    return replace(problem, guide=_with_prior(problem, guide.of_topics(supported), batch, items)), unsupported
+
+
+def named(guide: Guide | None) -> TopicEdits:
+    """Return edits that give the topics of a guide their names."""
+    edits = TopicEdits()
+    for topic, name in enumerate(() if guide is None else guide.names):
+        edits = edits.rename(topic, name)
+    return edits
+
+
+def _features(
+    topic: str, seeds: Sequence[str | int], names: Mapping[str, Sequence[str]]
+) -> tuple[tuple[tuple[Feature, ...], ...], tuple[Feature, ...]]:
+    """Return what the seeds of a topic that are no items stand for, and the features that are kept out of it."""
+    texts = [seed for seed in seeds if isinstance(seed, str)]
+    out = {seed: kept_out(seed, names) for seed in texts}
+    if len(texts) == len(seeds) and None not in out.values():
+        raise ValueError(
+            f"seeds must say what a topic is about; those of {topic!r} only say what is kept out; add a word of it."
+        )
+    found = tuple(own for own in (resolved(seed, names) for seed in texts if out[seed] is None) if own)
+    excluded = tuple(dict.fromkeys(one for own in out.values() if own for one in own))
+    both = {feature for seed in found for feature in seed} & set(excluded)
+    if both:
+        view, number = min(both)
+        raise ValueError(f"seeds of {topic!r} name {names[view][number]!r} and keep it out; leave one of the two out.")
+    return found, excluded
 
 
 def _is_supported(problem: Problem, batch: Batch, guide: Guide, member: np.ndarray, topic: int) -> bool:
@@ -87,7 +107,7 @@ def _is_supported(problem: Problem, batch: Batch, guide: Guide, member: np.ndarr
         return len(own) > 0  # items say by themselves what they have in common
     if len(own) < _FEWEST:
         return False
-    seeds = {feature for seed in guide.features[topic] for feature in seed}
+    seeds = {feature for seed in guide.features[topic] for feature in seed} | set(guide.excluded[topic])
     group = scipy.sparse.csr_array(
         (np.ones(len(own), dtype=np.float32), (np.zeros(len(own), dtype=int), own)), shape=(1, len(member))
     )
@@ -116,17 +136,15 @@ def _with_prior(problem: Problem, guide: Guide, batch: Batch, items: np.ndarray)
     groups = scipy.sparse.csr_array(member == np.arange(n_topics)[:, None], dtype=np.float32)
     activity = problem.energy.hidden.selection.activity
     share = np.full(n_topics, activity) if activity is not None else np.asarray(groups.sum(axis=1)) / len(items)
-    means, precision = {}, {}
+    prior = {}
     for name, family in problem.energy.families.items():
         mean = problem.reference[name].astype(np.float64)
         totals, counts = totals_of_groups(batch.views[name], family, problem.reference[name], groups)
         lifted = mean + totals / (counts + AVERAGE_ITEMS)[:, None]
         start = family.natural_from_mean(mean)
         moved = np.stack([family.natural_from_mean(row) - start for row in lifted], axis=1)
-        is_seed = np.zeros(moved.shape, dtype=bool)
-        for topic, seeds in enumerate(guide.features):
-            is_seed[[number for seed in seeds for view, number in seed if view == name], topic] = True
+        features, topics = guide.places(name)
         variance = family.statistic_variance(mean, family.extra_parameters.initial)
-        means[weights_of(name)] = np.where(is_seed, np.maximum(moved, 0), 0).astype(np.float32)
-        precision[weights_of(name)] = (is_seed * variance[:, None] * share).astype(np.float32)
-    return replace(guide, means=means, precision=precision)
+        means, precision = np.maximum(moved, 0)[features, topics], variance[features] * share[topics]
+        prior[name] = SeedPrior(features, topics, means.astype(np.float32), precision.astype(np.float32))
+    return replace(guide, prior={name: own for name, own in prior.items() if len(own.features)})

@@ -118,6 +118,9 @@ def _clustered(
     without = np.all([value.max(axis=0) == 0 for value in weights.values()], axis=0)
     for value in weights.values():  # units that no cluster told anything have to begin somewhere
         value[:, without] = rng.uniform(0, _SMALLEST_START, size=(len(value), without.sum()))
+    if guide is not None:
+        for name, value in weights.items():
+            guide.exclude(name, value)
     batch = views.batch(np.sort(rng.permutation(len(views))[:_SAMPLE]), energy.families)
     parameters = {HIDDEN_BIAS: np.zeros(len(share), dtype=np.float32)}
     parameters |= {weights_of(name): value.astype(np.float32) for name, value in weights.items()}

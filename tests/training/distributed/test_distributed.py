@@ -3,7 +3,6 @@
 import os
 import signal
 import time
-from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -13,8 +12,9 @@ from harmonium.estimators.input import read_input
 from harmonium.objectives import MeanFieldCD, PersistentCD
 from harmonium.training import Adam, Distributed, Momentum
 from harmonium.training.distributed import driver as driver_module
-from harmonium.training.distributed.client import Cluster, check_workers, facts
+from harmonium.training.distributed.client import check_workers, facts
 from harmonium.training.distributed.worker import add_in_pairs, bundle_size, rounds_of
+from tests.cases.clusters import Alone, in_this_process
 from tests.cases.shards import in_shards, two_views
 
 VIEWS, Y = two_views()
@@ -23,63 +23,10 @@ SHARDS = in_shards(WORDS, Y, cuts=[(first, first + 40) for first in range(0, 240
 distributed = pytest.importorskip("distributed")
 
 
-class Done:
-    """A result that is there already."""
-
-    def __init__(self, value):
-        self.value = value
-
-    def result(self):
-        return self.value
-
-    def release(self):
-        pass
-
-
-class Alone(Cluster):
-    """A cluster of this process alone, which does every task at once and may fail at one."""
-
-    released = 0
-
-    def __init__(self, fails_at=None, with_error=RuntimeError, n_workers=2):
-        super().__init__(None)
-        self.n_workers = n_workers
-        self.n_tasks, self.fails_at, self.with_error = 0, fails_at, with_error
-
-    def meet(self):
-        return self.n_workers
-
-    def submit(self, function, *arguments, near=None):
-        self.n_tasks += 1
-        if self.n_tasks == self.fails_at:
-            raise self.with_error
-        return Done(function(*map(self._given, arguments)))
-
-    def _given(self, value):
-        if isinstance(value, list):
-            return [self._given(each) for each in value]
-        return value.value if isinstance(value, Done) else value
-
-    def release(self):
-        self._parts = None
-        Alone.released += 1
-
-
 @pytest.fixture
 def alone(monkeypatch):
     """Let Distributed work in this process; the cluster can be replaced by one that fails."""
-    clusters = {}
-
-    @contextmanager
-    def session(address, n_replicas):
-        cluster = clusters.pop("next", None) or Alone()
-        try:
-            yield cluster
-        finally:
-            cluster.release()
-
-    monkeypatch.setattr("harmonium.training.distributed.driver.session", session)
-    return clusters
+    return in_this_process(monkeypatch)
 
 
 def fitted(driver, X=SHARDS, **settings):

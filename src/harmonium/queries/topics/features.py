@@ -107,7 +107,7 @@ def function_words(model: FittedModel, view: str) -> np.ndarray:
     frequency = np.abs(model.reference[view].astype(np.float64))
     found = are_function_words(names, frequency)
     is_large = len(names) >= _FEWEST_WORDS
-    if not _holds_texts(model, view):
+    if not holds_texts(model, view):
         most_frequent = np.argsort(-frequency, kind="stable")[:_MOST_FREQUENT]
         if not (family.counts_something and is_large and found[most_frequent].mean() >= 0.5):
             return np.zeros(len(names), dtype=bool)
@@ -123,7 +123,7 @@ def naming_view(model: FittedModel) -> str:
     return min(naming, key=lambda view: len(model.feature_names[view]), default=named_views(model)[0])
 
 
-def _holds_texts(model: FittedModel, view: str) -> bool:
+def holds_texts(model: FittedModel, view: str) -> bool:
     """Tell whether a view was read from a column of texts."""
     columns = () if model.table is None else model.table.columns
     return any(column.view == view and column.reader.reads_texts for column in columns)

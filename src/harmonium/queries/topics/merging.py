@@ -7,7 +7,7 @@ from dataclasses import replace
 from harmonium.training import FittedModel
 from harmonium.training.finalize.relevance import feature_relevance
 from harmonium.training.growth.prune import without_duplicates
-from harmonium.training.topic_edits import TopicEdits
+from harmonium.training.guiding import named
 from harmonium.views import Views
 from harmonium.views.data import Data
 
@@ -19,7 +19,7 @@ def merged(model: FittedModel, views: Views, threshold: float) -> FittedModel:
     problem, parameters = without_duplicates(model.problem, model.parameters, data, threshold)
     training = model.training.with_parameters(parameters, log=replace(model.training.log, idle_units=0))
     found = feature_relevance(problem, parameters, data)
-    return replace(model, problem=problem, training=training, relevance=found, remarks=(), edits=TopicEdits())
+    return replace(model, problem=problem, training=training, relevance=found, remarks=(), edits=named(problem.guide))
 
 
 def _check(model: FittedModel) -> None:

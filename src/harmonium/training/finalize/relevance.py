@@ -81,11 +81,15 @@ def feature_relevance(problem: Problem, parameters: Parameters, data: Data) -> d
     for name, family in energy.families.items():
         deviations = totals[name] / (counts[name] + _CHANCE)[:, :, None]
         if family.counts_something:
-            relevance = coherent(_of_shares(deviations, mean[name], len(data)).T, name, problem, data).T
+            relevance = _of_shares(deviations, mean[name], len(data)).T
         else:
             variance = family.statistic_variance(mean[name], energy.extra(parameters, name))
-            relevance = _half(deviations) / np.sqrt(variance + _CHANCE / len(data))
-        result[name] = relevance.T.astype(np.float16)
+            relevance = (_half(deviations) / np.sqrt(variance + _CHANCE / len(data))).T
+        if problem.guide is not None:
+            problem.guide.exclude(name, relevance)
+        if family.counts_something:
+            relevance = coherent(relevance, name, problem, data)
+        result[name] = relevance.astype(np.float16)
     return result
 
 

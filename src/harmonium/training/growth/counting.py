@@ -40,20 +40,21 @@ _ROWS, _FEATURES, _COPIES, _DEVIATIONS = 10_000, 1000, 3, 3.0
 _FEWEST, _TINY = 2, 1e-6
 
 
-def counted(problem: Problem, data: Data) -> Problem:
+def counted(problem: Problem, data: Data, n_guided: int = 0) -> Problem:
     """Return the problem with as many topics as the data show, and at most as many as it has.
 
-    Layers that say their number themselves, or find it in training, keep it, and so do those whose units predict.
+    There is one for each that seeds ask for at least. Layers that say their number themselves, or find it in training,
+    keep it, and so do those whose units predict.
     """
     hidden = problem.energy.hidden
     if drops_units(hidden) or (problem.head is not None and hidden.groups.dimensions is None):
         return problem
     fewest = hidden.bind(_FEWEST)
     n_most = _FEWEST + hidden.n_units_ - fewest.n_units_
-    if n_most <= _FEWEST:
+    if n_most <= _FEWEST and n_guided <= n_most:
         return problem
-    n_topics = 1 + n_standing_out(_table(problem, data), n_most - 1)
-    return replace(problem, energy=Energy(problem.energy.families, hidden.bind(max(n_topics, _FEWEST))))
+    n_topics = 1 + n_standing_out(_table(problem, data), max(n_most - 1, 1))
+    return replace(problem, energy=Energy(problem.energy.families, hidden.bind(max(n_topics, _FEWEST, n_guided))))
 
 
 def n_standing_out(table: np.ndarray, most: int) -> int:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from harmonium.core.parameters import Parameters, copy_parameters, couplings, units_of
+from harmonium.core.parameters import Parameters, copy_parameters, couplings, units_of, weights_of
 from harmonium.energy import Energy
 from harmonium.hidden.selection import Use
 from harmonium.hidden.selection.merging import add_unit, agreeing_units
@@ -77,24 +77,29 @@ def without_duplicates(
 ) -> tuple[Problem, Parameters]:
     """Return the model with topics that correlate by ``threshold`` or more over the items added to one of them.
 
-    Topics that are the same for all items are removed; one is always left, and so are units that are no topics. What
-    all units together add to a feature or a score, on average over the items, stays as it is.
+    Topics that are the same for all items are removed; one is always left, and so are units that are no topics. Topics
+    that a guide names all stay, and are never added to each other. What all units together add to a feature or a score,
+    on average over the items, stays as it is.
     """
     hidden, use = problem.energy.hidden, use_of_units(problem, parameters, data)
     others = ~hidden.groups.are_topics
-    kept = ~hidden.groups.idle(use.deviation) | others
+    guided = np.arange(len(others)) < (0 if problem.guide is None else len(problem.guide.names))
+    kept = ~hidden.groups.idle(use.deviation) | others | guided
     kept[np.argmax(np.where(others, -1.0, use.deviation))] = True
-    order = np.argsort(-use.deviation, kind="stable")
+    order = np.lexsort((-use.deviation, ~guided))
     order = order[kept[order] & ~others[order]]
     merged = copy_parameters(parameters)
-    for unit, leader in agreeing_units(use.correlation, order, threshold):
+    agreement = np.where(np.outer(guided, guided), -np.inf, use.correlation)
+    for unit, leader in agreeing_units(agreement, order, threshold):
         add_unit(merged, unit, leader)
         kept[unit] = False
+    if problem.guide is not None:  # what a unit that is added had may be kept out of the leader
+        for name in problem.energy.families:
+            problem.guide.exclude(name, merged[weights_of(name)])
     smaller = hidden.restore(int(kept.sum()))
     if smaller.n_units is not None:
         smaller.set_params(n_units=int(kept.sum()))
-    # the first topics, which a guide is about, may be others now
-    problem = replace(problem, energy=Energy(problem.energy.families, smaller), guide=None)
+    problem = replace(problem, energy=Energy(problem.energy.families, smaller))
     left = units_of(merged, kept)
     after = use_of_units(problem, left, data)
     for (weights, _), (new, bias) in zip(couplings(parameters), couplings(left), strict=True):
