@@ -86,8 +86,8 @@ class Supervised(Beside):
         self.validation_fraction = validation_fraction
 
     # ---- fitting -------------------------------------------------------------------------------------------------
-    def _plan(self, n_rows: int | None = None) -> Plan:
-        plan, chooses = super()._plan(n_rows), isinstance(self.view_weights, str)
+    def _plan(self, n_rows: int | None = None, layer: HiddenLayer | None = None) -> Plan:
+        plan, chooses = super()._plan(n_rows, layer), isinstance(self.view_weights, str)
         return replace(plan, validation_fraction=self.validation_fraction, chooses_view_weights=chooses)
 
     def _default_head(self, kind: Kind) -> Head:

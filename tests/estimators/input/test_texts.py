@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from harmonium import Harmonium, HarmoniumRegressor, Stochastic, TopicModel
+from harmonium import HarmoniumRegressor, TopicModel
 from harmonium.estimators.input.texts import as_table
 from harmonium.exceptions import HarmoniumWarning
 
@@ -71,13 +71,6 @@ def test_explanations_print_as_a_table_and_are_drawn() -> None:
 
 def test_a_topic_model_says_what_it_is() -> None:
     assert repr(TopicModel(20)).startswith("TopicModel(")
-
-
-def test_assays_without_a_hidden_layer_are_told_of_factors() -> None:
-    anndata = pytest.importorskip("anndata")
-    cells = anndata.AnnData(np.random.default_rng(0).normal(size=(40, 6)).astype("float32"))
-    with pytest.warns(HarmoniumWarning, match="pass hidden='factor'"):
-        Harmonium(2, driver=Stochastic(max_iter=1)).fit(cells)
 
 
 def test_columns_without_labels_go_by_order_and_have_as_many_rows() -> None:
