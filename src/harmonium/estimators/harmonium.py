@@ -48,6 +48,9 @@ from harmonium.views import Views
 from harmonium.views.data import Data
 from harmonium.views.weights import ViewWeights, weights_given
 
+# rows below which topics are those of single rows: a convention
+_FEW_ROWS = 20
+
 
 def trains_by_batches(estimator: Harmonium) -> bool:
     """Return whether there is a partial_fit; raise an AttributeError with the reason if there is none."""
@@ -327,6 +330,11 @@ class Harmonium(
             if self.n_components == "auto" and before is None:
                 problem = counted(problem, data)
             problem = self._guided(problem, data, before)
+            if given.labels is None and before is None and len(data) < _FEW_ROWS:
+                notice(
+                    f"Only {len(data)} row{'' if len(data) == 1 else 's'} to learn from, too few for topics that other "
+                    "rows have too; do not believe them; 100 rows and more make topics to read."
+                )
             about = self._description(problem, data.views, given.labels, before)
             plan = self._plan(len(data), layer)
             if self.driver is None and given.is_lazy:

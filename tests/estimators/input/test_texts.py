@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from harmonium import HarmoniumRegressor, TopicModel
+from harmonium import HarmoniumRegressor, Stochastic, TopicModel
 from harmonium.estimators.input.texts import as_table
 from harmonium.exceptions import HarmoniumWarning
 
@@ -43,11 +43,25 @@ def test_missing_texts_are_missing() -> None:
 
 
 @pytest.mark.parametrize(
-    "order", [("rating", pd.DataFrame(np.eye(4))), (np.arange(4), np.eye(4))], ids=["name", "array"]
+    "order",
+    [
+        ("rating", pd.DataFrame(np.eye(4))),
+        (np.arange(4), np.eye(4)),
+        ([1, 5, 3, 4], np.eye(4)),
+        (["good", "bad", "good", "bad"], np.eye(4)),
+    ],
+    ids=["name", "array", "numbers", "classes"],
 )
 def test_targets_before_items_are_refused(order: tuple[Any, Any]) -> None:
     with pytest.raises(ValueError, match="Items must come before targets"):
         HarmoniumRegressor().fit(*order)
+
+
+def test_texts_before_several_targets_are_items() -> None:
+    model = HarmoniumRegressor(2, driver=Stochastic(max_iter=1)).fit(
+        TEXTS, np.random.default_rng(0).normal(size=(40, 2))
+    )
+    assert model.predict(TEXTS[:3]).shape == (3, 2)
 
 
 def test_a_misspelt_target_is_named_beside_what_was_meant() -> None:
