@@ -228,8 +228,8 @@ def _question(target: Target, name: str) -> None:
     y = pd.DataFrame(target.y).dropna(how="all")
     if len(y) < _FEW_ROWS:
         notice(
-            f"Only {len(y)} {'row has' if len(y) == 1 else 'rows have'} a value of {name!r}, too few to hold some out, so "
-            f"that no score can be given; {_FEW_ROWS} and more make a fit that can be judged."
+            f"Only {len(y)} {'row has' if len(y) == 1 else 'rows have'} a value of {name!r}, too few to hold some out, "
+            f"so that no score can be given; {_FEW_ROWS} and more make a fit that can be judged."
         )
     if target.task == "class" and len(y) > 1 and y.iloc[:, 0].nunique() > len(y) / 2:
         notice(
