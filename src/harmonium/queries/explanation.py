@@ -325,7 +325,7 @@ class Explanation:
         Returns
         -------
         dict
-            Entries ``output``, ``scale`` (see `scale_of`), ``score``, ``base``; ``topics``, ``views`` and
+            Entries ``output``, ``scale`` (see `scale_of`), ``score``, ``base``, ``stops_at``; ``topics``, ``views`` and
             ``features``, lists of dicts with the columns of `table`; ``topics_rest`` and ``features_rest``, what is not
             listed. Topics also have their number ``topic`` and their ``features``. ``dimensions``, ``inputs`` and
             ``curves`` are what does not come through topics.
@@ -348,6 +348,7 @@ class Explanation:
             "scale": self.scale_of(output),
             "score": float(self.scores[number]),
             "base": float(self.base[number]),
+            "stops_at": self.stops_at(output),
             "topics": listed,
             "topics_rest": float(topics["total"][n:].sum() + others.get(HIDDEN, 0.0)),
             "dimensions": float(others.get(DIMENSIONS, 0.0)),

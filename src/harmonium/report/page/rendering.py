@@ -130,7 +130,11 @@ def _named(features: Any) -> Any:
     from markupsafe import Markup, escape  # late, as it comes with jinja2
 
     names = [features] if isinstance(features, str) else list(features)
-    parts = [_swatch(name) if _COLOUR.fullmatch(name) else escape(name) for name in names]
+    # long names break where their parts meet: date_weekday=Thursday
+    parts = [
+        _swatch(name) if _COLOUR.fullmatch(name) else Markup(re.sub("(?<=[=_])", "<wbr/>", str(escape(name))))
+        for name in names
+    ]
     # colours stand side by side
     commas = [", " if not (_COLOUR.fullmatch(a) and _COLOUR.fullmatch(b)) else " " for a, b in pairwise(names)]
     return Markup("").join(piece for pair in zip(parts, [*commas, ""], strict=True) for piece in pair)
