@@ -140,6 +140,20 @@ def test_a_view_is_kept_in_the_address(page: Any, browser: Any, address: str, ro
     other.close()
 
 
+def test_both_ends_of_a_range_are_typed_one_after_the_other(page: Any, address: str, rooms: ModelFolder) -> None:
+    page.goto(address)
+    page.wait_for_selector("#map[data-ready]")
+    page.locator("#filter").select_option("column:price")
+    page.get_by_label("price from").focus()
+    for keys in ("3", "0", "Tab", "6", "0", "Enter"):
+        page.keyboard.press(keys)
+    between = int(rooms.items["price"].between(30, 60).sum())
+    page.get_by_text(f"{between} items selected").wait_for()
+    assert [page.get_by_label(f"price {end}").input_value() for end in ("from", "to")] == ["30", "60"]
+    # the focus stays where it is while the filter is drawn anew
+    assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "price to"
+
+
 def test_a_density_is_drawn(page: Any, address: str) -> None:
     page.goto(f"{address}/#density=yes")
     page.wait_for_selector("#map[data-ready]")

@@ -91,11 +91,17 @@ def test_search_by_words_columns_and_items(client: TestClient, folder: ModelFold
     assert [card["row"] for card in by_words["items"]] == expected
     assert {card["target"]["kind"] for card in by_words["items"]} == {"bad"}
     assert posted(client, "/search.json", query="dirty rude", n=5)["items"] == by_words["items"]
+    best = by_words["items"][0]
+    assert {word.lower() for word in best["matched"]} == {"dirty", "rude"}
+    assert str(folder.passages("dirty rude", expected[:1])[0]) == best["passage"]
+    page = client.get("/search?q=dirty+rude&n=5").text
+    assert "<mark>dirty</mark>" in page and "<mark>rude</mark>" in page
     by_tag = posted(client, "/search.json", query={"tags": "dear"}, n=4)
     assert {card["target"]["kind"] for card in by_tag["items"]} == {"good"}
     assert got(client, "/search.json?column.tags=dear&n=4")["items"] == by_tag["items"]
     like = got(client, "/search.json?like=5&n=3")["items"]
     assert [card["row"] for card in like] == folder.nearest(5, 3)["row"].tolist()
+    assert {card["passage"] for card in like} == {None}  # nothing was typed
 
 
 def test_predictions_topics_and_annotations_are_those_of_the_folder(client: TestClient, folder: ModelFolder) -> None:

@@ -136,6 +136,31 @@ def test_intervals_end_where_a_scale_does() -> None:
     assert rows.ends_of_scale() == (-np.inf, np.inf) and rows.intervals(predicted, 0.9)[1].max() > 6.5
 
 
+def test_ends_are_those_of_training_rows_where_held_out_rows_lack_them() -> None:
+    stars = np.repeat([1.0, 2.0, 3.0, 4.0, 5.0], 20)
+    outputs = NumberOutputs.standard(stars[:, None])
+    assert outputs.ends is not None and outputs.ends.tolist() == [[1.0], [5.0]]
+    scores = np.linspace(-4, 4, 60)[:, None]
+    held_out = np.round(np.clip(outputs.predict(scores), 2, 4))  # nobody gave 1 or 5
+    known = outputs.calibrated(scores, outputs.encoded(Targets(held_out, np.ones(60))))
+    lower, upper = known.intervals(scores, 0.8)
+    predicted = known.predict(scores)
+    assert predicted.min() == 1 and predicted.max() == 5
+    assert (lower <= predicted).all() and (predicted <= upper).all()
+    assert lower.min() >= 1 and upper.max() == 5
+    # other rows, which training goes on with, may bring other levels; unknown ones bring none
+    more = known.with_more(Targets(np.array([[6.0], [np.nan]]), np.ones(2)))
+    assert more.ends is not None and more.ends.tolist() == [[1.0], [6.0]]
+    both = NumberOutputs.standard(np.column_stack([stars, np.arange(100.0)]))
+    assert both.ends is not None and both.ends.tolist() == [[1.0, -np.inf], [5.0, np.inf]]
+    again = NumberOutputs.restored(both.constants(), 2)
+    np.testing.assert_array_equal(again.predict(scores * [5, 5]), both.predict(scores * [5, 5]))
+    older = {name: value for name, value in both.constants().items() if name not in ("lowest", "highest")}
+    assert NumberOutputs.restored(older, 2).ends is None
+    with pytest.raises(ValueError, match="ends of a scale"):
+        NumberOutputs.restored(both.constants() | {"lowest": np.array([9.0, 9.0])}, 2)
+
+
 def test_rows_of_outputs_are_kept_apart_and_sorted() -> None:
     rng = np.random.default_rng(0)
     values = rng.normal(size=(50, 2))
@@ -192,6 +217,39 @@ def test_intervals_hold_for_new_rows(n_rows: int, head: Any) -> None:
             shares.append(float(np.mean((lower <= truth) & (truth <= upper))))
     for level, shares in covered.items():
         assert np.mean(shares) == pytest.approx(level, abs=0.02), shares
+
+
+def test_predicted_stars_are_on_the_scale(tmp_path: Path) -> None:
+    X, y = numbers(300, 0)
+    stars = np.clip(np.round((y - 50) / 10 + 4), 1, 5)
+    model = regressor().fit(X, stars)
+    fresh = 3 * numbers(300, 1)[0]  # further out than any row of training
+    predicted, lower, upper = model.predict(fresh, interval=0.9)
+    assert predicted.min() == 1 and predicted.max() == 5
+    np.testing.assert_array_equal(predicted, model.predict(fresh))
+    assert (lower <= predicted).all() and (predicted <= upper).all()
+    model.save(tmp_path / "model")
+    np.testing.assert_array_equal(load(tmp_path / "model").predict(fresh), predicted)
+    # an explanation still adds up, and says where it stops
+    beyond = int(np.argmax(model._scores(fresh)[:, 0]))
+    why = model.explain(fresh[beyond : beyond + 1])[0]
+    assert why.scores[0] > 5 and why.stops_at() == 5 and "the scale ends at 5, which is predicted" in repr(why)
+    inside = int(np.argmin(np.abs(predicted - 3)))
+    assert model.explain(fresh[inside : inside + 1])[0].stops_at() is None
+    # numbers that are no scale go as far as they did
+    free = regressor().fit(X, y)
+    assert free.predict(fresh).max() > y.max() and free.explain(fresh[:1])[0].stops_at() is None
+
+
+def test_a_squared_error_is_never_larger_on_a_scale() -> None:
+    X, y = numbers(400, 0)
+    stars = np.clip(np.round((y - 50) / 10 + 4), 1, 5)
+    model = regressor().fit(X[:300], stars[:300])
+    outputs = model._head.outputs_
+    assert isinstance(outputs, NumberOutputs)
+    free = (model._scores(X[300:]) * outputs.scale + outputs.location)[:, 0]
+    assert free.max() > 5
+    assert (np.abs(model.predict(X[300:]) - stars[300:]) <= np.abs(free - stars[300:])).all()
 
 
 def test_intervals_of_several_outputs_survive_a_file(tmp_path: Path) -> None:

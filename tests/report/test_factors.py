@@ -38,8 +38,19 @@ def test_reports_of_factors_have_signed_weights_and_shares_of_views(views: dict,
     assert summary["coverage"] == [{"n": 45, "views": ["rna", "drugs"]}, {"n": 15, "views": ["rna"]}]
     page = render_report(summary)
     assert "Variance explained by factor and view" in page and "Which items have which views" in page
+    assert "Harmonium with 2 factors" in page or "Harmonium with 1 factor." in page
+    assert "Topics" not in page and "% of the items" not in page
     with pytest.raises(ValueError, match="X must have the 60 items"):
         summarise(ModelFolder.open(tmp_path / "cohort"), X={"rna": views["rna"][:5]})
+
+
+def test_factors_that_do_not_correlate_have_no_neighbours_and_no_tree(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    views = {"rna": rng.normal(size=(200, 3)) @ rng.normal(size=(3, 30)) + 0.1 * rng.normal(size=(200, 30))}
+    model = Harmonium(5, hidden="factor", random_state=0).fit(views)
+    summary = summarise(ModelFolder.create(tmp_path / "cohort", model, views))
+    assert len(summary["topics"]) == 3 and summary["tree"] is None
+    assert all(topic["neighbours"] == [] for topic in summary["topics"])
 
 
 def test_reports_of_topics_have_no_factors(rooms: ModelFolder) -> None:

@@ -66,6 +66,18 @@ def test_topics_have_shares_classes_and_typical_items(folder: ModelFolder, summa
         assert set(topic["features"]["review"][:3]) <= set(WORDS[kind].split())
 
 
+def test_ratings_stand_in_their_order_and_other_numbers_are_no_classes(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(120, 3)), columns=list("abc"))
+    frame["stars"] = np.clip(np.round(3 + frame["a"]), 1, 5)
+    frame["price"] = 10 * frame["a"] + rng.normal(size=120)
+    for target, names in (("stars", ["1", "2", "3", "4", "5"]), ("price", None)):
+        model = HarmoniumRegressor(2, driver=Stochastic(max_iter=2), random_state=0)
+        folder = fit_folder(tmp_path / target, model, frame[["a", "b", "c", target]], target)
+        classes = summarise(folder)["topics"][0]["classes"]
+        assert classes == names or [entry["name"] for entry in classes] == names
+
+
 def test_page_runs_and_loads_nothing(summary: dict, tmp_path: Path) -> None:
     write_report(summary, tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text(encoding="utf-8")

@@ -13,7 +13,6 @@ from harmonium.cli.commands import COMMANDS
 from harmonium.cli.errors import one_line_errors, stand_in_for_closed_output
 
 app = typer.Typer(
-    help="One predictive, readable latent space from several kinds of data at once.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -36,7 +35,10 @@ def options(
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
-    """One predictive, readable latent space from several kinds of data at once."""
+    """Learn from a table of texts, tags, numbers and pictures: predict, read its topics, search it, map it.
+
+    Begin with "harmonium demo", or with "harmonium fit TABLE.csv --target COLUMN".
+    """
 
 
 def main() -> None:

@@ -14,6 +14,7 @@ from sklearn.utils import Bunch
 from harmonium.cli.console import cell, shown
 from harmonium.cli.errors import OptionError
 from harmonium.cli.explanation import bars
+from harmonium.cli.progress import Steps
 from harmonium.core.extras import require
 from harmonium.datasets import make_reviews
 from harmonium.estimators import HarmoniumRegressor
@@ -29,7 +30,7 @@ _QUERY = "dirty bathroom, rude manager"
 _NAMES = {"harmonium": "harmonium", "linear": "linear model of the same columns", "trivial": "the mean rating"}
 
 
-def run_demo(output: Path, seed: int, quick: bool, console: Console) -> None:
+def run_demo(output: Path, seed: int, quick: bool, console: Console, steps: Steps) -> None:
     """Make reviews with gaps, fit a model folder, show what it knows, and write report and map.
 
     Parameters
@@ -43,6 +44,8 @@ def run_demo(output: Path, seed: int, quick: bool, console: Console) -> None:
         Whether to take few reviews and epochs.
     console : Console
         Where to print.
+    steps : Steps
+        Is told what is done next.
     """
     _check_seed(seed)
     _make_folder(output)
@@ -57,10 +60,11 @@ def run_demo(output: Path, seed: int, quick: bool, console: Console) -> None:
     say("  A view is one kind of data about the same items: words, tags, numbers, categories.")
     say("  A topic is a hidden unit: what tends to come together in an item, across its views.")
     say("  A score is measured on rows that the model has not seen.\n")
-    folder = train_model(output / "reviews", reviews, seed, quick)
+    folder = train_model(output / "reviews", reviews, seed, quick, steps)
     columns = folder.model.views_.reset_index()[["column", "role", "view", "missing", "note"]]
     columns["missing"] = [f"{share:.0%}" for share in columns["missing"]]
     console.print(shown(columns, "What the columns were read as"))
+    steps("Fitting boosting to the same rows, to compare with")
     console.print(score_table(folder, boosted(reviews, seed)))
     console.print(topic_table(folder))
     _show_uses(folder, reviews, console)
@@ -70,11 +74,11 @@ def run_demo(output: Path, seed: int, quick: bool, console: Console) -> None:
         say(f"  harmonium {command}")
 
 
-def train_model(path: Path, reviews: Bunch, seed: int, quick: bool) -> ModelFolder:
+def train_model(path: Path, reviews: Bunch, seed: int, quick: bool, steps: Steps) -> ModelFolder:
     """Return the model folder of the reviews, with scores on rows that were held out."""
     driver = Stochastic(max_iter=_QUICK_EPOCHS) if quick else None
     model = HarmoniumRegressor(random_state=seed, driver=driver)
-    return fit_folder(path, model, reviews.frame, "rating", holdout=_HOLDOUT, n_resamples=0)
+    return fit_folder(path, model, reviews.frame, "rating", holdout=_HOLDOUT, n_resamples=0, callback=steps)
 
 
 def boosted(reviews: Bunch, seed: int) -> float:

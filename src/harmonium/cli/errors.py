@@ -17,6 +17,7 @@ from contextlib import contextmanager
 import typer
 from rich.console import Console
 
+from harmonium.cli.sentences import for_commands
 from harmonium.exceptions import HarmoniumWarning
 
 FAILED, REFUSED, INTERRUPTED = 1, 2, 130
@@ -54,10 +55,12 @@ def one_line_errors(interrupted: str = "run it again") -> Iterator[None]:
     except OSError as error:
         _give_up_output()
         _end(_sentence(error), REFUSED)
+    except OptionError as error:
+        _end(_first_line(error), REFUSED)
     except _REFUSALS as error:
         if TRACEBACK in os.environ:
             raise
-        _end(_first_line(error), REFUSED)
+        _end(for_commands(_first_line(error)), REFUSED)
     except Exception as error:
         if TRACEBACK in os.environ:
             raise
@@ -91,7 +94,7 @@ def _print_notices_as_sentences() -> None:
     def show(message: Warning | str, category: type[Warning], *rest: object, **others: object) -> None:
         if issubclass(category, HarmoniumWarning) and str(message) not in printed:
             printed.add(str(message))
-            _print(str(message), "yellow")
+            _print(for_commands(str(message)), "yellow")
 
     warnings.simplefilter("always", HarmoniumWarning)
     warnings.showwarning = show

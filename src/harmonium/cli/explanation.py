@@ -70,6 +70,9 @@ def print_explanation(
         f"{why.base[number]:.4g}; what follows adds the rest, {why.scores[number] - why.base[number]:+.4g}.",
         highlight=False,
     )
+    end = why.stops_at(output)
+    if end is not None:
+        console.print(f"The scale ends at {end:g}, which is predicted.", highlight=False)
     if why.scale_of(output) != "linear":
         console.print(
             f"All of it is on the scale {why.scale_of(output)}: what adds 0.1 multiplies by 1.105.", highlight=False

@@ -12,7 +12,32 @@ import typer
 
 from harmonium.cli.errors import OptionError, one_line_errors
 
-ModelPath = Annotated[Path, typer.Argument(help="Model folder, as fit wrote it.", show_default=False)]
+
+def check_is_model(path: Path) -> Path:
+    """Refuse a data file in the place of a model: a callback of typer.
+
+    Parameters
+    ----------
+    path : Path
+        What stands where a model is expected.
+
+    Returns
+    -------
+    Path
+        The same path.
+    """
+    with one_line_errors():
+        if path.is_file() and path.suffix != ".safetensors":
+            raise OptionError(
+                f"The first name after the command must be that of a model; got the file {path}; name a folder that "
+                "harmonium fit wrote, and data after it."
+            )
+    return path
+
+
+ModelPath = Annotated[
+    Path, typer.Argument(help="Model folder, as fit wrote it.", show_default=False, callback=check_is_model)
+]
 DataPath = Annotated[
     Path, typer.Argument(help="Data file: .csv, .jsonl, .parquet, .npz, .mtx, .svmlight, .ldac, .h5ad, .h5mu, …")
 ]

@@ -87,6 +87,8 @@ def run_fit(options: FitOptions, as_json: bool, steps: Steps) -> None:
     steps : Steps
         Is told what is done next.
     """
+    if (options.data / "model.json").exists():
+        raise OptionError(f"A fit needs a data file; {options.data} is a model folder; name the file of the data.")
     output = _output(options)
     if not 0 <= options.seed < 2**32:
         raise OptionError(f"--seed must be a whole number from 0 to {2**32 - 1}; got {options.seed}; 0 is usual.")
@@ -104,7 +106,7 @@ def run_fit(options: FitOptions, as_json: bool, steps: Steps) -> None:
         model.set_params(driver__max_iter=options.epochs)
     with warnings.catch_warnings():
         # said by _question, once and with the name of the column
-        warnings.filterwarnings("ignore", r"Only \d+ rows have a target|y has \d+ classes", HarmoniumWarning)
+        warnings.filterwarnings("ignore", r"Only \d+ rows? ha\w+ a target|y has \d+ classes", HarmoniumWarning)
         folder = fit_folder(
             output,
             model,
@@ -226,8 +228,8 @@ def _question(target: Target, name: str) -> None:
     y = pd.DataFrame(target.y).dropna(how="all")
     if len(y) < _FEW_ROWS:
         notice(
-            f"Only {len(y)} rows have a value of {name!r}, too few to hold some out, so that no score can be given; "
-            f"{_FEW_ROWS} and more make a fit that can be judged."
+            f"Only {len(y)} {'row has' if len(y) == 1 else 'rows have'} a value of {name!r}, too few to hold some out, "
+            f"so that no score can be given; {_FEW_ROWS} and more make a fit that can be judged."
         )
     if target.task == "class" and len(y) > 1 and y.iloc[:, 0].nunique() > len(y) / 2:
         notice(
@@ -323,7 +325,8 @@ def _print_result(folder: ModelFolder, options: FitOptions) -> None:
             )
     if model.fitted_.account is not None:
         echo(model.fitted_.account)
-    echo(f"{model.n_topics_} topics of {len(folder):,} items are in {folder.path}. Go on with:")
+    topics = "1 topic" if model.n_topics_ == 1 else f"{model.n_topics_} topics"
+    echo(f"{folder.path} holds {topics} of {len(folder):,} items. Go on with:")
     embed = "" if options.embed is None else " --embed …"
     commands = [f"predict {folder.path} NEW_DATA{embed}"] if options.target is not None else []
     commands.append(f"topics {folder.path}")

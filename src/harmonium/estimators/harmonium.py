@@ -18,6 +18,7 @@ from harmonium.core.parts import IsPart, Part, WithParts, as_part
 from harmonium.core.progress_bar import reporting
 from harmonium.core.targets import Kind, Labels
 from harmonium.core.validation import Choice, Flag, RandomState, Setting, Threads, Whole, check_fitted, check_settings
+from harmonium.estimators.assays import default_again, layer_of_assays
 from harmonium.estimators.input.known import check_known, check_supports, feature_names, known_views
 from harmonium.estimators.input.map_blocks import map_blocks
 from harmonium.estimators.input.read_input import Input, ReadTarget, read_input
@@ -47,10 +48,15 @@ from harmonium.views import Views
 from harmonium.views.data import Data
 from harmonium.views.weights import ViewWeights, weights_given
 
+# rows below which topics are those of single rows: a convention
+_FEW_ROWS = 20
+
 
 def trains_by_batches(estimator: Harmonium) -> bool:
     """Return whether there is a partial_fit; raise an AttributeError with the reason if there is none."""
     driver, layer = as_part(Driver, estimator.driver), as_part(HiddenLayer, estimator.hidden)
+    if layer is None and hasattr(estimator, "fitted_"):
+        layer = estimator.fitted_.energy.hidden
     if driver is None and isinstance(layer, HiddenLayer):
         driver = default_driver(layer, bool(estimator.kinds))
     head = as_part(Head, getattr(estimator, "head", None))
@@ -66,7 +72,7 @@ def trains_by_batches(estimator: Harmonium) -> bool:
     return True
 
 
-def driver_for(estimator: Harmonium, n_rows: int | None) -> Driver:
+def driver_for(estimator: Harmonium, n_rows: int | None, layer: HiddenLayer | None = None) -> Driver:
     """Return the driver that an estimator is given, or the default for a number of rows.
 
     Parameters
@@ -75,6 +81,8 @@ def driver_for(estimator: Harmonium, n_rows: int | None) -> Driver:
         An estimator, fitted or not.
     n_rows : int or None
         Number of training rows; None stands for many.
+    layer : HiddenLayer, optional
+        The hidden layer that is trained. Default: that of the settings.
 
     Returns
     -------
@@ -87,7 +95,9 @@ def driver_for(estimator: Harmonium, n_rows: int | None) -> Driver:
     Stochastic()
     """
     given = as_part(Driver, estimator.driver)
-    return default_driver(estimator._layer(), bool(estimator.kinds), n_rows) if given is None else given
+    if given is not None:
+        return given
+    return default_driver(layer or estimator._layer(), bool(estimator.kinds), n_rows)
 
 
 @saveable
@@ -127,7 +137,8 @@ class Harmonium(
         neither raises the other's word. Topics with seeds are never merged with each other.
     hidden : HiddenLayer or str, optional
         What a topic is; "gaussian" and the like stand for a layer with default settings, and so for the other parts.
-        Default: `BernoulliUnits`.
+        Default: `FactorUnits` for AnnData and MuData with continuous assays and without counts, if no objective,
+        driver or seeds are given; `BernoulliUnits` for everything else, and for `partial_fit`.
     objective : Objective or str, optional
         Where gradients come from. Default: `SampledCD`.
     driver : Driver or str, optional
@@ -315,13 +326,19 @@ class Harmonium(
         before = self._before() if self.warm_start else None
         with compute(self.n_jobs):
             given = read_input(self, X, y, sample_weight, model=before, read_target=self._target_reader())
-            layer = self._layer(len(given.views), before)
+            default = layer_of_assays(self, given.views) if given.is_annotated and before is None else None
+            layer = self._layer(len(given.views), before, default)
             problem, data = self._problem(given.views, given.labels, layer, before)
             if self.n_components == "auto" and before is None:
                 problem = counted(problem, data, len(self.seeds or ()))
             problem = self._guided(problem, data, before)
+            if given.labels is None and before is None and len(data) < _FEW_ROWS:
+                notice(
+                    f"Only {len(data)} row{'' if len(data) == 1 else 's'} to learn from, too few for topics that other "
+                    "rows have too; do not believe them; 100 rows and more make topics to read."
+                )
             about = self._description(problem, data.views, given.labels, before)
-            plan = self._plan(len(data))
+            plan = self._plan(len(data), layer)
             if self.driver is None and given.is_lazy:
                 plan = plan.where_rows_are(layer)
             plan.check_model(problem.predicting)
@@ -361,7 +378,7 @@ class Harmonium(
         layer = self._layer(len(given.views), before)
         problem, data = self._problem(given.views, given.labels, layer, before)
         problem = self._guided(problem, data, before)
-        plan = self._plan()
+        plan = self._plan(layer=layer)
         plan.check_model(problem)
         if new_topics:
             check_opens_topics(problem, TopicEdits() if before is None else before.edits)
@@ -456,13 +473,17 @@ class Harmonium(
         self.fitted_ = model
 
     # ---- parts ---------------------------------------------------------------------------------------------------
-    def _plan(self, n_rows: int | None = None) -> Plan:
-        """Return how to fit a number of rows: the objective and the driver, or their defaults."""
-        return Plan(self._part("objective"), driver_for(self, n_rows), merges_topics=self.n_components == "auto")
+    def _plan(self, n_rows: int | None = None, layer: HiddenLayer | None = None) -> Plan:
+        """Return how to fit a number of rows, and a layer: the objective and the driver, or their defaults."""
+        merges = self.n_components == "auto"
+        return Plan(self._part("objective"), driver_for(self, n_rows, layer), merges_topics=merges)
 
-    def _layer(self, n_rows: int | None = None, before: FittedModel | None = None) -> HiddenLayer:
-        """Return the hidden layer for a number of rows, or for training that goes on."""
-        layer: HiddenLayer = self._part("hidden")
+    def _layer(
+        self, n_rows: int | None = None, before: FittedModel | None = None, default: HiddenLayer | None = None
+    ) -> HiddenLayer:
+        """Return the hidden layer for a number of rows, or for training that goes on; ``default`` if none is named."""
+        default = default if before is None else default_again(self, before)
+        layer: HiddenLayer = self._part("hidden") if default is None else default
         if self.n_components != "auto":
             bound: HiddenLayer = layer.bind(self.n_components)
             n_opened = 0 if before is None or bound.selection.selects else before.n_opened

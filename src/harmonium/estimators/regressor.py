@@ -222,8 +222,10 @@ class HarmoniumRegressor(Supervised, RegressorMixin, Harmonium):
         Intervals, if they are asked for, reach as far to either side as the errors of held-out rows with predictions
         nearby tell (conformal prediction): the numbers of new rows that are like those of training lie in them with the
         probability that is asked for, whatever the law of the errors. That holds on average over rows, and nearly so
-        over rows with like predictions if many rows were held out. If y has few different values, such as ratings,
-        no end is beyond the lowest or highest of them.
+        over rows with like predictions if many rows were held out.
+
+        If y has few different values, such as ratings (ten rows or more for each value), no prediction and no end of an
+        interval is beyond the lowest or highest of them.
 
         Parameters
         ----------
@@ -236,7 +238,7 @@ class HarmoniumRegressor(Supervised, RegressorMixin, Harmonium):
         Returns
         -------
         prediction : ndarray of shape (n_rows,), or (n_rows, n_outputs) if y had columns
-            Expected numbers. Beside an interval that stops at the end of a scale, such as 5 stars, they stop there.
+            Expected numbers, the same with and without an interval.
         lower : ndarray of the same shape
             Lower ends of the intervals; only with ``interval``.
         upper : ndarray of the same shape
@@ -255,7 +257,7 @@ class HarmoniumRegressor(Supervised, RegressorMixin, Harmonium):
         INTERVAL.check("predict", "interval", interval)
         outputs, scores = self._head.outputs_, self._scores(X)
         lower, upper = outputs.intervals(scores, interval)
-        # ends stop at those of a scale, such as 5 stars, which a sum of effects may go beyond
+        # models of 0.2.0 do not know the ends of a scale, such as 5 stars; intervals stop at those of held-out rows
         found = NumberInterval(np.clip(outputs.predict(scores), lower, upper), lower, upper)
         if not np.isfinite(found.upper).all():
             raise ValueError(

@@ -86,8 +86,8 @@ class Supervised(Beside):
         self.validation_fraction = validation_fraction
 
     # ---- fitting -------------------------------------------------------------------------------------------------
-    def _plan(self, n_rows: int | None = None) -> Plan:
-        plan, chooses = super()._plan(n_rows), isinstance(self.view_weights, str)
+    def _plan(self, n_rows: int | None = None, layer: HiddenLayer | None = None) -> Plan:
+        plan, chooses = super()._plan(n_rows, layer), isinstance(self.view_weights, str)
         return replace(plan, validation_fraction=self.validation_fraction, chooses_view_weights=chooses)
 
     def _default_head(self, kind: Kind) -> Head:
@@ -277,8 +277,8 @@ def _question(labels: Labels) -> None:
     n_known = int(labels.targets.counting.sum())
     if n_known < _FEW_ROWS:
         notice(
-            f"Only {n_known} rows have a target, too few to choose settings by held-out rows; do not believe "
-            "scores or topics; 100 rows and more make a fit that can be judged."
+            f"Only {n_known} {'row has' if n_known == 1 else 'rows have'} a target, too few to choose settings by "
+            "held-out rows; do not believe scores or topics; 100 rows and more make a fit that can be judged."
         )
         return
     n_classes = max(map(len, labels.meaning.classes), default=0)

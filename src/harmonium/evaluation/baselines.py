@@ -6,6 +6,7 @@ missing. Ridge regression or logistic regression takes them side by side, with t
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -98,10 +99,11 @@ def _fit_predict(kind: str, rows: Any, truth: np.ndarray, others: Any, n_classes
         shares = np.zeros((others.shape[0], n_classes))
         shares[:, present[0]] = 1.0
     else:
-        binary = LogisticRegression(max_iter=_STEPS)
-        model = _tuned(binary, {"C": _COSTS}, rows, truth, "neg_log_loss")
         shares = np.zeros((others.shape[0], n_classes))
-        shares[:, present] = model.fit(rows, truth).predict_proba(others)
+        with warnings.catch_warnings():  # the model that it is compared with has questioned them
+            warnings.filterwarnings("ignore", "The number of unique classes", UserWarning)
+            model = _tuned(LogisticRegression(max_iter=_STEPS), {"C": _COSTS}, rows, truth, "neg_log_loss")
+            shares[:, present] = model.fit(rows, truth).predict_proba(others)
     return shares[:, 1:] if kind == "label" else shares
 
 

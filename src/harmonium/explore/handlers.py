@@ -17,6 +17,7 @@ from harmonium.explore.table import matching_rows, ordered, table_csv, table_pag
 from harmonium.explore.values import Values, pixel_coordinates
 from harmonium.model_folder import ModelFolder
 from harmonium.model_folder.json_values import json_records, json_value
+from harmonium.model_folder.passages import Passage
 from harmonium.report.summary.cards import Cards
 from harmonium.report.summary.columns import association, associations, column_summary
 from harmonium.report.summary.item_views import picture_columns
@@ -218,7 +219,8 @@ class Handlers:
         """Return the items that go best with words or values of columns."""
         with answering() as notices:
             values = query if isinstance(query, str) else as_cells(self.pictures, query)
-            items = self.result_cards(self.folder.search(values, n))
+            found = self.folder.search(values, n)
+            items = self.result_cards(found, self.folder.passages(values, found["row"]))
         return {"query": query, "items": items, "notices": notices}
 
     def like(self, row: int, n: int) -> dict[str, Any]:
@@ -357,13 +359,21 @@ class Handlers:
             for row in range(len(coordinates))
         ]
 
-    def result_cards(self, table: pd.DataFrame) -> list[dict[str, Any]]:
-        """Return the items that a search has found, with their scores."""
+    def result_cards(self, table: pd.DataFrame, passages: Sequence[Passage | None] = ()) -> list[dict[str, Any]]:
+        """Return the items that a search has found, with their scores, and the passages that say what was typed."""
+        said = passages or [None] * len(table)
         return [
-            {**self.cards.card(int(row)), "score": float(score)}
-            for row, score in zip(table["row"], table["score"], strict=True)
+            {**self.cards.card(int(row)), "score": float(score), **_matched(passage)}
+            for row, score, passage in zip(table["row"], table["score"], said, strict=True)
         ]
 
     def _check_predicts(self) -> None:
         if self.folder.model.fitted_.meaning is None:
             raise BadRequest("A prediction needs a model with a target; this one was fitted without.", 404)
+
+
+def _matched(passage: Passage | None) -> dict[str, Any]:
+    """Return a passage as text, and the words of it that were searched for, each once."""
+    if passage is None:
+        return {"passage": None, "matched": []}
+    return {"passage": passage.text, "matched": sorted({passage.text[start:end] for start, end in passage.matches})}

@@ -34,7 +34,7 @@ def by_name(of: Schema) -> Schema:
 
 
 CARD = record(row=WHOLE, title=TEXT, excerpt=maybe(TEXT), target=by_name(ANYTHING), has_picture=FLAG)
-FOUND = record(**CARD["properties"], score=NUMBER)
+FOUND = record(**CARD["properties"], score=NUMBER, passage=maybe(TEXT), matched=listed(TEXT))
 NOTICES = listed(TEXT)
 STRONGEST = listed(record(topic=WHOLE, label=TEXT, mean=NUMBER, ahead=NUMBER))
 _MOVED = record(view=TEXT, feature=TEXT, present=FLAG, total=NUMBER)
@@ -44,6 +44,7 @@ EXPLANATION = record(
     scale=TEXT,
     score=NUMBER,
     base=NUMBER,
+    stops_at=maybe(NUMBER),
     topics=listed(record(topic=WHOLE, unit=TEXT, label=TEXT, total=NUMBER, features=listed(_MOVED))),
     topics_rest=NUMBER,
     dimensions=NUMBER,

@@ -181,7 +181,9 @@ def _target_summary(folder: ModelFolder, rows: np.ndarray) -> dict[str, Any] | N
         return None
     values = target.iloc[rows, 0].dropna()
     is_number = values.dtype.kind in "iuf"
-    shares = values.astype(str).value_counts(normalize=True).head(_CLASSES)
+    shares = values.map("{:g}".format if is_number else str).value_counts(normalize=True).head(_CLASSES)
+    if is_number:  # ratings stand in their own order
+        shares = shares.loc[sorted(shares.index, key=float)]
     if is_number and target.iloc[:, 0].nunique() > _MOST_NUMBERS:
         shares = shares[:0]
     return {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -95,7 +96,7 @@ class EpsilonInsensitive(LinearHead):
         self.target_scale = target_scale
 
     def outputs_of(self, labels: Labels) -> NumberOutputs:
-        """Return mean and standard deviation of each output."""
+        """Return mean, standard deviation and ends of each output."""
         values = labels.targets.values
         if self.target_scale != "log":
             return NumberOutputs.standard(values)
@@ -107,7 +108,9 @@ class EpsilonInsensitive(LinearHead):
         if self.target_scale != "auto" or self.outputs_.logs is not None:
             return []
         values = self.outputs_.decoded(targets).values
-        return [self.updated(outputs_=NumberOutputs.standard(values, logs)) for logs in log_scales(values)]
+        # values that were scaled and scaled back are no longer the very ends of a scale
+        scales = [replace(NumberOutputs.standard(values, logs), ends=self.outputs_.ends) for logs in log_scales(values)]
+        return [self.updated(outputs_=outputs) for outputs in scales]
 
     def restored_outputs(self, spec: TargetSpec, constants: Constants) -> NumberOutputs:
         """Return mean and standard deviation from the constants."""

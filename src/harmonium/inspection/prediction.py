@@ -31,7 +31,8 @@ def score_parts(model: Harmonium, X: Any) -> dict[str, np.ndarray]:
     -------
     dict of str to ndarray of shape (n_rows, n_outputs)
         "topics", "bias" and, if the head has a linear part, the name of each view; "curves" if it has some. Those of
-        numbers add up to what `predict` returns (or its logarithm, where the model learned that), in the units of y.
+        numbers add up to what `predict` returns (or its logarithm, where the model learned that), in the units of y,
+        before it stops at the ends of a scale such as stars.
         `harmonium.report.decision_table` makes shares of them.
 
     Examples

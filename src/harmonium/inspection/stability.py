@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import clone
 
 from harmonium.core.validation import RandomState, check_whole
+from harmonium.estimators.assays import default_again
 from harmonium.estimators.checking import check_model
 from harmonium.estimators.harmonium import Harmonium, driver_for
 from harmonium.estimators.input import known_views
@@ -66,10 +67,11 @@ def bootstrap_stability(model: Harmonium, X: Any, n_resamples: int = 5, random_s
     check_whole("bootstrap_stability", "n_resamples", n_resamples, remedy="5 is usual")
     RandomState().check("bootstrap_stability", "random_state", random_state)
     views, _ = with_some_view(known_views(model, X), None)
-    driver = clone(driver_for(model, len(views)))
+    default = default_again(model, model.fitted_)
+    driver = clone(driver_for(model, len(views), default))
     if "checkpoint" in driver.get_params():
         driver.set_params(checkpoint=None)
-    plan = replace(model._plan(), driver=driver)
+    plan = replace(model._plan(layer=default), driver=driver)
     with compute(model.n_jobs):
-        layer = model._layer(len(views))
+        layer = model._layer(len(views), default=default)
         return stability.bootstrap_stability(model.fitted_, layer, views, plan, n_resamples, generator(random_state))

@@ -21,6 +21,7 @@ from sklearn.base import clone
 
 from harmonium.core.validation import Number, check_whole
 from harmonium.estimators import Harmonium
+from harmonium.estimators.assays import layer_of_assays
 from harmonium.estimators.harmonium import driver_for
 from harmonium.estimators.input import known_views
 from harmonium.estimators.input.labels import in_order_of
@@ -37,6 +38,7 @@ from harmonium.persist import load_model
 from harmonium.storage.replacing import refuse
 from harmonium.tables.transformer import encoders_of, frame_of
 from harmonium.views import Shards, Views
+from harmonium.views.annotated import is_annotated
 from harmonium.views.frames import is_frame
 from harmonium.views.reading import read_collection
 from harmonium.views.sharding.joining import join_views
@@ -134,6 +136,8 @@ def fit_folder(
     shown = X if items is None and is_frame(X) else items
     rows, targets = (X, None) if y is None else _side_by_side(X, y)
     rows = _as_rows(rows)
+    if is_annotated(X) and (layer := layer_of_assays(model, rows)) is not None:
+        model = clone(model).set_params(hidden=layer)
     work = _Unfinished(path)
     recall_embeddings(path, model.views)
     work.embed(model.views, rows)

@@ -122,6 +122,7 @@ def _explained(model: FittedModel, batch: Batch, labels: list[str], origins: dic
         predicted=_predicted(model, scores),
         labels=labels,
         log_offset=head.outputs_.log_offset,
+        limits=head.outputs_.limits,
         shown=model.topics,
         n_topic_units=model.n_topics,
     )

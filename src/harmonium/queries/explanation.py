@@ -58,6 +58,8 @@ class Explanation:
     log_offset : ndarray of shape (n_outputs,), optional
         The c of numbers that are learned as log(y + c): what adds to their scores multiplies y + c. NaN for all other
         outputs; None if no output is a logarithm.
+    limits : ndarray of shape (2, n_outputs), optional
+        Lowest and highest number that is predicted, such as 1 and 5 stars; infinite where there is no such end.
     shown : tuple of ShownTopic, optional
         Topics as they are shown. Default: a unit for each label.
     n_topic_units : int, optional
@@ -87,13 +89,17 @@ class Explanation:
     labels: list[str] = field(default_factory=list)
     curves: np.ndarray | None = None
     log_offset: np.ndarray | None = None
+    limits: np.ndarray | None = None
     shown: tuple[ShownTopic, ...] = ()
     n_topic_units: int | None = None
 
     def __repr__(self) -> str:
         number = self.predicted
+        end = self.stops_at()
+        stops = "" if end is None else f" (the scale ends at {end:g}, which is predicted)"
         head = (
-            f"{self.outputs[number]}: {self.scores[number]:.4g}, of which {self.base[number]:.4g} is the average item's"
+            f"{self.outputs[number]}: {self.scores[number]:.4g}{stops}, of which {self.base[number]:.4g} is the "
+            "average item's"
         )
         table = self.table()[["view", "feature", "total"]]
         rest = f"\n… {len(table) - _LINES} more in table()" if len(table) > _LINES else ""
@@ -178,6 +184,25 @@ class Explanation:
         if np.isnan(offset):
             return "linear"
         return f"log(y + {offset:.6g})" if offset else "log(y)"
+
+    def stops_at(self, output: str | None = None) -> float | None:
+        """Return the end of a scale, such as 5 stars, that is predicted as the score is beyond it.
+
+        Parameters
+        ----------
+        output : str, optional
+            Name of the score. Default: what is predicted.
+
+        Returns
+        -------
+        float or None
+            The end; None if the score is not beyond any.
+        """
+        number = self.number_of(output)
+        if self.limits is None or self.scale_of(output) != "linear":
+            return None
+        end, score = float(np.clip(self.scores[number], *self.limits[:, number])), float(self.scores[number])
+        return None if end == score else end
 
     def table(
         self,
@@ -300,7 +325,7 @@ class Explanation:
         Returns
         -------
         dict
-            Entries ``output``, ``scale`` (see `scale_of`), ``score``, ``base``; ``topics``, ``views`` and
+            Entries ``output``, ``scale`` (see `scale_of`), ``score``, ``base``, ``stops_at``; ``topics``, ``views`` and
             ``features``, lists of dicts with the columns of `table`; ``topics_rest`` and ``features_rest``, what is not
             listed. Topics also have their number ``topic`` and their ``features``. ``dimensions``, ``inputs`` and
             ``curves`` are what does not come through topics.
@@ -323,6 +348,7 @@ class Explanation:
             "scale": self.scale_of(output),
             "score": float(self.scores[number]),
             "base": float(self.base[number]),
+            "stops_at": self.stops_at(output),
             "topics": listed,
             "topics_rest": float(topics["total"][n:].sum() + others.get(HIDDEN, 0.0)),
             "dimensions": float(others.get(DIMENSIONS, 0.0)),

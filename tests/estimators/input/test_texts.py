@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from harmonium import Harmonium, HarmoniumRegressor, Stochastic, TopicModel
+from harmonium import HarmoniumRegressor, Stochastic, TopicModel
 from harmonium.estimators.input.texts import as_table
 from harmonium.exceptions import HarmoniumWarning
 
@@ -43,11 +43,25 @@ def test_missing_texts_are_missing() -> None:
 
 
 @pytest.mark.parametrize(
-    "order", [("rating", pd.DataFrame(np.eye(4))), (np.arange(4), np.eye(4))], ids=["name", "array"]
+    "order",
+    [
+        ("rating", pd.DataFrame(np.eye(4))),
+        (np.arange(4), np.eye(4)),
+        ([1, 5, 3, 4], np.eye(4)),
+        (["good", "bad", "good", "bad"], np.eye(4)),
+    ],
+    ids=["name", "array", "numbers", "classes"],
 )
 def test_targets_before_items_are_refused(order: tuple[Any, Any]) -> None:
     with pytest.raises(ValueError, match="Items must come before targets"):
         HarmoniumRegressor().fit(*order)
+
+
+def test_texts_before_several_targets_are_items() -> None:
+    model = HarmoniumRegressor(2, driver=Stochastic(max_iter=1)).fit(
+        TEXTS, np.random.default_rng(0).normal(size=(40, 2))
+    )
+    assert model.predict(TEXTS[:3]).shape == (3, 2)
 
 
 def test_a_misspelt_target_is_named_beside_what_was_meant() -> None:
@@ -71,13 +85,6 @@ def test_explanations_print_as_a_table_and_are_drawn() -> None:
 
 def test_a_topic_model_says_what_it_is() -> None:
     assert repr(TopicModel(20)).startswith("TopicModel(")
-
-
-def test_assays_without_a_hidden_layer_are_told_of_factors() -> None:
-    anndata = pytest.importorskip("anndata")
-    cells = anndata.AnnData(np.random.default_rng(0).normal(size=(40, 6)).astype("float32"))
-    with pytest.warns(HarmoniumWarning, match="pass hidden='factor'"):
-        Harmonium(2, driver=Stochastic(max_iter=1)).fit(cells)
 
 
 def test_columns_without_labels_go_by_order_and_have_as_many_rows() -> None:

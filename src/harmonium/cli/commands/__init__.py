@@ -2,6 +2,7 @@
 
 #: the commands, in the order in which ``--help`` lists them; a new one is a file of this folder and a line here
 COMMANDS = (
+    "demo",
     "fit",
     "predict",
     "transform",
@@ -13,5 +14,4 @@ COMMANDS = (
     "explore",
     "serve",
     "info",
-    "demo",
 )

@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 
 from harmonium.cli.errors import one_line_errors
+from harmonium.cli.progress import Steps
 
 
 def command(
@@ -18,6 +19,9 @@ def command(
 ) -> None:
     """Learn from made-up reviews with gaps: columns, scores, topics, a filled-in view, a search, a report, a map."""
     with one_line_errors():
-        from harmonium.cli.demo import run_demo
+        steps = Steps(silent=False)
+        steps("Making up reviews of places to stay")
+        with steps.shown():
+            from harmonium.cli.demo import run_demo
 
-        run_demo(output, seed, quick, Console())
+            run_demo(output, seed, quick, Console(), steps)

@@ -24,7 +24,7 @@ def command(
     ] = None,
     target: Annotated[str | None, typer.Option(help="Column to predict. Without one, topics are found.")] = None,
     task: Annotated[
-        str | None, typer.Option(help="What the target is: number, class or labels. Default: the data tell.")
+        str | None, typer.Option(help="What the target is: number, class or labels. Default: inferred.")
     ] = None,
     text: Annotated[list[str] | None, _role("Columns of free text.")] = None,
     tags: Annotated[list[str] | None, _role("Columns of tags: lists, or separated by | ; or ,")] = None,

@@ -27,7 +27,7 @@ def command(
 ) -> None:
     """Predict the target of new rows, with intervals or probabilities.
 
-    Each prediction stands beside the identifier of its row; the number of the row, from 0, if it has none.
+    Each prediction stands beside the identifier of its row, or beside its number, from 0, if it has none.
     """
     with one_line_errors(), working_on(data, output):
         from harmonium.cli.console import put_frames

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from harmonium.cli.errors import one_line_errors
+from harmonium.cli.errors import OptionError, one_line_errors
 from harmonium.cli.options import AsJson, EmbedFiles, ModelPath, read_encoders
 
 
@@ -28,6 +29,8 @@ def command(
         from harmonium.cli.item_search import score_in_words, search_items
         from harmonium.model_folder import ModelFolder
 
+        if words is not None and not model.exists() and Path(words).is_dir():
+            raise OptionError(f"The model must come before the words; got {str(model)!r} and then {words}; swap them.")
         folder = ModelFolder.open(model, read_encoders(embed))
         items = search_items(folder, words, where or [], like, n, columns)
         texts = folder.text_columns if columns is None and "passage" in items else []

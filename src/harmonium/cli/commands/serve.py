@@ -22,14 +22,15 @@ def command(
     token: Annotated[
         str | None,
         typer.Option(
-            envvar="HARMONIUM_TOKEN", help="Token that clients must send; by default other hosts need one that is made."
+            envvar="HARMONIUM_TOKEN", help="Token that clients must send. Default: a new one if others can reach it."
         ),
     ] = None,
     open_to_all: Annotated[
-        bool, typer.Option("--no-token", help="Let everyone in, as something else stands before the service.")
+        bool, typer.Option("--no-token", help="Let everyone in, as behind a proxy that checks who asks.")
     ] = False,
     rate: Annotated[
-        float, typer.Option(min=0, help="Requests a second of a client, those of six seconds at once; 0 sets no limit.")
+        float,
+        typer.Option(min=0, help="Requests a second of each client, up to six seconds' worth at once; 0: no limit."),
     ] = 0.0,
 ) -> None:
     """Serve the JSON endpoints of the explorer, with /healthz, /metrics and /openapi.json, until it is stopped."""

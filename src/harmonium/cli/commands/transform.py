@@ -34,7 +34,7 @@ def command(
 ) -> None:
     """Write how much each row has of each topic: its latent coordinates.
 
-    They stand beside the identifier of the row; the number of the row, from 0, if it has none.
+    They stand beside the identifier of the row, or beside its number, from 0, if it has none.
     """
     with one_line_errors(), working_on(data, output):
         import pandas as pd

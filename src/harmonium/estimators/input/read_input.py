@@ -13,7 +13,6 @@ import narwhals as nw
 import numpy as np
 from sklearn.base import clone
 
-from harmonium.core.notices import notice
 from harmonium.core.targets import Labels
 from harmonium.estimators.input.labels import in_order_of
 from harmonium.estimators.input.matrix import checked_matrix
@@ -52,6 +51,8 @@ class Input:
         Columns of X that y names, which are no part of the views.
     is_lazy : bool
         Whether the rows are partitions of dask collections.
+    is_annotated : bool
+        Whether X is AnnData or MuData.
     """
 
     views: Views
@@ -60,6 +61,7 @@ class Input:
     labels: Labels | None = None
     target_columns: tuple[str, ...] = ()
     is_lazy: bool = False
+    is_annotated: bool = False
 
 
 def as_data(X: Any) -> Any:
@@ -118,11 +120,6 @@ def read_input(
     """
     if read_target is not None:
         check_order(X, y)
-    elif model is None and is_annotated(X) and estimator.hidden is None:
-        notice(
-            "Assays are described by binary units, in many steps; pass hidden='factor' for factors as MOFA has them, "
-            "which are found at once."
-        )
     data, labels = as_data(X), None
     target_columns: tuple[str, ...] = ()
     if y is not None or read_target is not None:
@@ -133,7 +130,7 @@ def read_input(
         read = _read_shards(estimator, data, model)
     else:
         read = _read(estimator, data, model, is_read=isinstance(X, Views))
-    return replace(read, labels=labels, target_columns=target_columns)
+    return replace(read, labels=labels, target_columns=target_columns, is_annotated=is_annotated(X))
 
 
 def split_target(X: Any, y: Any) -> tuple[Any, Any]:

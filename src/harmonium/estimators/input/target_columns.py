@@ -21,12 +21,21 @@ def check_order(X: Any, y: Any) -> None:
     X, y : object
         Items and targets, as a user passed them.
     """
-    is_target = isinstance(X, str) or len(getattr(X, "shape", ())) == 1
+    is_target = isinstance(X, str) or len(getattr(X, "shape", ())) == 1 or _are_labels(X)
     if is_target and len(getattr(y, "shape", ())) == 2 and y.shape[1] > 1:
         raise ValueError(
-            f"Items must come before targets; got {type(X).__name__} of one dimension as X and a table as y; call "
-            "fit(X, y) with the two swapped."
+            f"Items must come before targets; got {type(X).__name__} of one dimension as X and a table as y; swap the "
+            "two, as in fit(X, y)."
         )
+
+
+def _are_labels(X: Any) -> bool:
+    """Tell whether a list holds labels: numbers, or names of one word that come again and again; texts do not."""
+    if not isinstance(X, list | tuple) or not X or not all(isinstance(one, str | int | float) for one in X):
+        return False
+    if not all(isinstance(one, str) for one in X):
+        return True
+    return len(set(X)) <= len(X) / 2 and not any(" " in one for one in X)
 
 
 def from_obs(X: Any, y: Any) -> Any:

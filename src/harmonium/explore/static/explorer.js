@@ -115,7 +115,9 @@ export class Explorer {
   showFacets() {
     const isDark = this.map.dark.matches;
     const focus = document.activeElement?.closest?.(".facet")?.getAttribute("aria-label");
-    const place = focus ? [...document.activeElement.closest(".facet").querySelectorAll("button, input, select")].indexOf(document.activeElement) : -1;
+    // by what it is called: filters gain and lose buttons
+    const called = (one) => one.getAttribute("aria-label") ?? one.querySelector(".name")?.textContent ?? one.textContent;
+    const name = focus ? called(document.activeElement) : null;
     const made = (by, coloured) => {
       const option = [...this.choice.options].find((one) => one.value === by);
       const change = (wanted) => {
@@ -131,7 +133,7 @@ export class Explorer {
     const by = this.choice.value;
     find("#legend").replaceChildren(...(by && this.known.has(by) ? [made(by, true)] : []));
     find("#facets").replaceChildren(...[...this.open].filter((name) => name !== by && this.known.has(name)).map((name) => made(name, false)));
-    if (focus) [...document.querySelectorAll(".facet")].find((one) => one.getAttribute("aria-label") === focus)?.querySelectorAll("button, input, select")[place]?.focus();
+    if (focus) [...document.querySelectorAll(".facet")].find((one) => one.getAttribute("aria-label") === focus)?.querySelectorAll("button, input, select").forEach((one) => called(one) === name && one.focus());
   }
 
   async showPanel(mask) {

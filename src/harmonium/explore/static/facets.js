@@ -66,7 +66,8 @@ function range(title, values, wanted, all, kept, { coloured, isDark, change }) {
   const [from, to] = [["from", low, values.least], ["to", high ?? low, values.most]].map(([word, value, open]) => {
     const attributes = { type: values.kind === "date" ? "date" : "number", step: "any", value, placeholder: values.spelled(open), "aria-label": `${title} ${word}` };
     const made = element("input", "", attributes);
-    made.addEventListener("change", () => change(from.value || to.value ? `${from.value}..${to.value}` : null));
+    // later, when whoever leaves one end for the other has arrived there: both are drawn anew
+    made.addEventListener("change", () => setTimeout(() => change(from.value || to.value ? `${from.value}..${to.value}` : null)));
     return made;
   });
   const ends = element("div", [element("span", values.spelled(values.least)), element("span", values.spelled(values.most))], { class: "ends" });

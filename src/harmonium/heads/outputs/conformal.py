@@ -83,11 +83,9 @@ class HeldOutRows:
 
     def ends_of_scale(self) -> tuple[float, float]:
         """Return the lowest and the highest value if there are few different ones; else there are no ends."""
-        if len(np.unique(self.truth)) * _ROWS_OF_A_LEVEL > len(self.truth):
-            return -np.inf, np.inf
-        return float(self.truth.min()), float(self.truth.max())
+        return ends_of_scale(self.truth)
 
-    def intervals(self, predicted: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
+    def intervals(self, predicted: np.ndarray, level: float, stops: bool = True) -> tuple[np.ndarray, np.ndarray]:
         """Return the ends of intervals around predictions.
 
         Parameters
@@ -96,12 +94,13 @@ class HeldOutRows:
             Predictions of new rows.
         level : float
             Probability of the intervals.
+        stops : bool, default=True
+            Whether no end is beyond those of the scale, if the truth is on a scale of few values.
 
         Returns
         -------
         lower, upper : ndarray of shape (rows,)
-            Ends that are infinite if there are too few held-out rows for such a level; if the truth is on a scale of
-            few values, no end is beyond those of the scale.
+            Ends that are infinite if there are too few held-out rows for such a level.
 
         Examples
         --------
@@ -116,9 +115,12 @@ class HeldOutRows:
         if not np.isfinite(more):
             return np.full(len(predicted), -np.inf), np.full(len(predicted), np.inf)
         lower, upper = self._band(predicted, level)
-        reach, ends = more * self._width(lower, upper), self.ends_of_scale()
+        reach = more * self._width(lower, upper)
         # where errors are on one side, an interval still begins or ends at its prediction
         lower, upper = np.minimum(lower - reach, predicted), np.maximum(upper + reach, predicted)
+        if not stops:
+            return lower, upper
+        ends = self.ends_of_scale()
         return np.clip(lower, *ends), np.clip(upper, *ends)
 
     def _widening(self, level: float) -> float:
@@ -155,6 +157,19 @@ class HeldOutRows:
         found = [weighted_quantiles(*each, [tail, 1 - tail]) for each in zip(errors, self.weight[near], strict=True)]
         low, high = np.array(found).T
         return predicted + np.interp(predicted, places, low), predicted + np.interp(predicted, places, high)
+
+
+def ends_of_scale(values: np.ndarray) -> tuple[float, float]:
+    """Return the lowest and the highest of some numbers if few of them differ, as ratings; else there are no ends.
+
+    Examples
+    --------
+    >>> ends_of_scale(np.tile([1.0, 2.0, 5.0], 10)), ends_of_scale(np.arange(30.0))
+    ((1.0, 5.0), (-inf, inf))
+    """
+    if not len(values) or len(np.unique(values)) * _ROWS_OF_A_LEVEL > len(values):
+        return -np.inf, np.inf
+    return float(values.min()), float(values.max())
 
 
 def weighted_quantiles(values: np.ndarray, weight: np.ndarray, levels: list[float]) -> np.ndarray:

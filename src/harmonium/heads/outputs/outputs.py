@@ -15,7 +15,7 @@ from scipy.special import expit, softmax
 from harmonium.additive.losses import Logistic, Loss, Softmax, Squares
 from harmonium.core.targets import Kind, Targets
 from harmonium.heads.outputs.calibration import MarginScaling, fit_sigmoid, fit_sigmoids, fit_temperature
-from harmonium.heads.outputs.conformal import HeldOutRows, conformal_quantile
+from harmonium.heads.outputs.conformal import HeldOutRows, conformal_quantile, ends_of_scale
 from harmonium.heads.outputs.constants import Constants, constant
 from harmonium.heads.outputs.log_scale import LogScale
 from harmonium.heads.outputs.thresholds import CUTS, Measure
@@ -122,6 +122,11 @@ class Outputs:
     @property
     def log_offset(self) -> np.ndarray | None:
         """The c of outputs whose units are log(y + c), NaN for others; None if there are none."""
+        return None
+
+    @property
+    def limits(self) -> np.ndarray | None:
+        """Lowest and highest number that is predicted of each output, infinite for most; None if nothing limits any."""
         return None
 
     def accepts(self, factors: np.ndarray) -> bool:
@@ -314,12 +319,15 @@ class NumberOutputs(Outputs):
     Factors are what intervals of predictions are made of (see `harmonium.heads.outputs.conformal`): scores of held-out
     rows, of each output in ascending order, their targets and their weights, shape (3, rows, outputs). Files of 0.2.0
     have absolute errors in ascending order, followed by their weights, shape (2 · rows · outputs,). ``logs`` are there
-    if some outputs are learned as logarithms: location and scale are those of the logarithms then.
+    if some outputs are learned as logarithms: location and scale are those of the logarithms then. ``ends``, shape
+    (2, outputs), are the lowest and the highest target of each output that has few different ones, such as ratings, and
+    infinite for others; files of 0.2.0 have none.
     """
 
     location: np.ndarray
     scale: np.ndarray
     logs: LogScale | None = None
+    ends: np.ndarray | None = None
     kind: ClassVar[Kind] = "number"
 
     @property
@@ -328,9 +336,13 @@ class NumberOutputs(Outputs):
         return len(self.scale)
 
     def predict(self, scores: np.ndarray) -> np.ndarray:
-        """Return numbers in the units of the targets."""
+        """Return numbers in the units of the targets, none beyond the ends of a scale."""
         values = scores * self.scale + self.location
-        return values if self.logs is None else self.logs.back(values)
+        return self._within_ends(values if self.logs is None else self.logs.back(values))
+
+    def _within_ends(self, values: np.ndarray) -> np.ndarray:
+        """Return values in the units of the targets that stop at the ends of a scale."""
+        return values if self.ends is None else np.clip(values, *self.ends)
 
     def smooth_loss(self, targets: Targets) -> Loss:
         """Return squared distances."""
@@ -344,6 +356,11 @@ class NumberOutputs(Outputs):
     def log_offset(self) -> np.ndarray | None:
         """The c of outputs that are learned as log(y + c), NaN for others; None if there are none."""
         return None if self.logs is None else np.where(self.logs.is_log, self.logs.offset, np.nan)
+
+    @property
+    def limits(self) -> np.ndarray | None:
+        """Ends of the scales of the outputs."""
+        return self.ends
 
     def intervals(self, scores: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
         """Return the ends of the intervals of a probability, in the units of y.
@@ -360,12 +377,18 @@ class NumberOutputs(Outputs):
             half = np.array([conformal_quantile(*each, level) for each in zip(errors.T, weights.T, strict=True)])
             return self._in_units(scores - half), self._in_units(scores + half)
         columns = zip(np.moveaxis(self.factors, 2, 0), scores.T, strict=True)
-        lower, upper = zip(*(HeldOutRows.of(*kept).intervals(column, level) for kept, column in columns), strict=True)
-        return self._in_units(np.stack(lower, axis=1)), self._in_units(np.stack(upper, axis=1))
+        # of a scale whose ends training rows have shown, held-out rows may lack the ends
+        found = [HeldOutRows.of(*kept).intervals(column, level, stops=self.ends is None) for kept, column in columns]
+        lower, upper = (self._in_units(np.stack(ends, axis=1)) for ends in zip(*found, strict=True))
+        return self._within_ends(lower), self._within_ends(upper)
 
     def with_more(self, targets: Targets) -> Self:
-        """Return the same without errors of held-out rows, which are those of the model before."""
-        return self.with_factors(UNCALIBRATED)
+        """Return the same with the ends of all rows so far, and without errors of held-out rows of the model before."""
+        same = self.with_factors(UNCALIBRATED)
+        if self.ends is None:
+            return same
+        seen = np.concatenate([self.ends, targets.values])
+        return replace(same, ends=np.stack([np.nanmin(seen, axis=0), np.nanmax(seen, axis=0)]))
 
     def calibrated(self, scores: np.ndarray, targets: Targets) -> Self:
         """Return the same with errors of held-out rows, and their factor of means of logarithms."""
@@ -399,20 +422,28 @@ class NumberOutputs(Outputs):
     def restored(cls, constants: Constants, n_outputs: int) -> NumberOutputs:
         """Return what `constants` described; raise a ValueError if it is no such thing."""
         location, scale = (constant(constants, name, n_outputs) for name in ("location", "scale"))
-        return cls(location, scale, LogScale.restored(constants, n_outputs))
+        ends = None
+        if "lowest" in constants or "highest" in constants:
+            ends = np.stack([constant(constants, name, n_outputs) for name in ("lowest", "highest")])
+            if (ends[0] > ends[1]).any():
+                raise ValueError("lowest and highest of the head must be the ends of a scale")
+        return cls(location, scale, LogScale.restored(constants, n_outputs), ends)
 
     def constants(self) -> dict[str, np.ndarray]:
-        """Return mean and standard deviation of each output."""
+        """Return mean, standard deviation and ends of each output."""
         found = super().constants() | {"location": self.location, "scale": self.scale}
+        if self.ends is not None:
+            found |= dict(zip(("lowest", "highest"), np.nan_to_num(self.ends), strict=True))
         return found if self.logs is None else found | self.logs.constants()
 
     @classmethod
     def standard(cls, values: np.ndarray, logs: LogScale | None = None) -> NumberOutputs:
-        """Return mean and standard deviation (1 for constants) of each column of targets, over what is known."""
+        """Return mean, standard deviation (1 for constants) and ends of each column of targets, over what is known."""
+        ends = np.array([ends_of_scale(column[~np.isnan(column)]) for column in values.T]).T
         values = values if logs is None else logs.to_log(values)
         location, scale = np.nanmean(values, axis=0), np.nanstd(values, axis=0)
         # a spread of a few dozen roundings of float64 (1e-14 of the size) is none
-        return cls(location, np.where(scale > 1e-14 * np.abs(location), scale, 1.0), logs)
+        return cls(location, np.where(scale > 1e-14 * np.abs(location), scale, 1.0), logs, ends)
 
     def encoded(self, targets: Targets) -> Targets:
         """Return standardised targets."""

@@ -127,13 +127,20 @@ def _percent(share: float | None) -> str:
 
 def _named(features: Any) -> Any:
     """Return the name of a feature, or several with commas between, as HTML; colours are shown as they are."""
-    from markupsafe import Markup, escape  # late, as it comes with jinja2
+    from markupsafe import Markup  # late, as it comes with jinja2
 
     names = [features] if isinstance(features, str) else list(features)
-    parts = [_swatch(name) if _COLOUR.fullmatch(name) else escape(name) for name in names]
+    parts = [_swatch(name) if _COLOUR.fullmatch(name) else _breakable(name) for name in names]
     # colours stand side by side
     commas = [", " if not (_COLOUR.fullmatch(a) and _COLOUR.fullmatch(b)) else " " for a, b in pairwise(names)]
     return Markup("").join(piece for pair in zip(parts, [*commas, ""], strict=True) for piece in pair)
+
+
+def _breakable(text: str) -> Any:
+    """Return a text as HTML whose long names may break where their parts meet: date_weekday=Thursday, dry|red."""
+    from markupsafe import Markup, escape
+
+    return Markup(re.sub("(?<=[=_|])", "<wbr/>", str(escape(text))))
 
 
 def _telling(topic: Mapping[str, Any]) -> list[str]:
@@ -148,15 +155,16 @@ def _telling(topic: Mapping[str, Any]) -> list[str]:
 
 def _marked(text: str | None, words: Sequence[str]) -> Any:
     """Return a text as HTML in which some words are marked, whatever their case."""
-    from markupsafe import Markup, escape
+    from markupsafe import Markup
 
     text = text or ""
     if not words:
-        return escape(text)
+        return _breakable(text)
     pattern = re.compile(rf"\b({'|'.join(re.escape(word) for word in words)})\b", re.IGNORECASE)
     # every second part is a word
     parts = (
-        Markup("<mark>{}</mark>").format(part) if n % 2 else escape(part) for n, part in enumerate(pattern.split(text))
+        Markup("<mark>{}</mark>").format(part) if n % 2 else _breakable(part)
+        for n, part in enumerate(pattern.split(text))
     )
     return Markup("").join(parts)
 

@@ -14,6 +14,8 @@ from harmonium.training import FittedModel
 
 # neighbours of a topic that are named: a convention
 _NEIGHBOURS = 3
+# correlation from which topics go together at all: a convention; those of factors are 0 but for roundings
+_LEAST = 0.05
 
 
 def feature_strengths(model: FittedModel, features: Sequence[dict[str, list[str]]]) -> list[dict[str, list[float]]]:
@@ -74,9 +76,8 @@ def neighbours(correlations: np.ndarray, topic: int, among: Sequence[int]) -> li
     [(1, 0.6)]
     """
     others = sorted((other for other in among if other != topic), key=lambda other: -correlations[topic, other])
-    return [
-        (other, float(correlations[topic, other])) for other in others[:_NEIGHBOURS] if correlations[topic, other] > 0
-    ]
+    sizes = [(other, float(correlations[topic, other])) for other in others[:_NEIGHBOURS]]
+    return [(other, size) for other, size in sizes if size >= _LEAST]
 
 
 def tree_of_topics(correlations: np.ndarray, topics: Sequence[int]) -> dict[str, Any] | None:
@@ -94,7 +95,8 @@ def tree_of_topics(correlations: np.ndarray, topics: Sequence[int]) -> dict[str,
     dict or None
         ``order`` of the topics, from top to bottom; and ``joins``, each with the places ``one`` and ``other`` in that
         order of the two branches that meet, their heights ``one_height`` and ``other_height``, and the ``height`` at
-        which they meet: 1 minus the smallest correlation between topics of the two. None for fewer than three topics.
+        which they meet: 1 minus the smallest correlation between topics of the two. None for fewer than three topics,
+        and if no two of them go together.
 
     Examples
     --------
@@ -105,6 +107,9 @@ def tree_of_topics(correlations: np.ndarray, topics: Sequence[int]) -> dict[str,
     if len(topics) < 3:
         return None
     distance = 1 - correlations[np.ix_(list(topics), list(topics))]
+    np.fill_diagonal(distance, 1)
+    if distance.min() > 1 - _LEAST:
+        return None
     np.fill_diagonal(distance, 0)
     tree = linkage(squareform(distance, checks=False), "complete", optimal_ordering=True)
     leaves = leaves_list(tree)

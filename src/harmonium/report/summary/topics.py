@@ -29,6 +29,8 @@ _PICTURES = 8
 _LEAST = 2
 # topics that go together at least this much over the items say the same: a convention, that of `near_duplicates`
 _ALIKE = 0.9
+# different numbers that are shown as classes, in their own order, such as ratings: a convention
+_LEVELS = 12
 
 
 def topics_summary(folder: ModelFolder, cards: Cards, n_features: int = 10, n_items: int = 4) -> list[dict[str, Any]]:
@@ -52,7 +54,8 @@ def topics_summary(folder: ModelFolder, cards: Cards, n_features: int = 10, n_it
         ``strengths`` of its features by view, as shares of the strongest; ``is_idle``, whether it is the same for all
         items; ``same_as``, a more used topic that says the same, or None; ``neighbours``, topics that items have
         together with it, with their correlations; ``cards`` of typical items, and ``least``, of those that have least
-        of it; and ``classes``, by how many standard deviations the items of each class are ahead of the average item.
+        of it; and ``classes``, by how many standard deviations the items of each class are ahead of the average item:
+        the most first, and ratings in their own order.
     """
     coordinates = folder.topic_coordinates
     distribution = topic_distribution(coordinates)
@@ -103,7 +106,7 @@ def tree_summary(folder: ModelFolder, shown: list[dict[str, Any]]) -> dict[str, 
     -------
     dict or None
         ``topics``, from top to bottom, each with its ``topic`` and ``label``; and ``joins``, see `tree_of_topics`. None
-        for fewer than three topics.
+        for fewer than three topics, and if no two of them go together.
     """
     labels = {topic["topic"]: topic["label"] for topic in shown if not topic["is_idle"] and topic["same_as"] is None}
     numbers = [topic.number for topic in folder.model.fitted_.topics]
@@ -150,7 +153,7 @@ def same_topics(coordinates: np.ndarray, order: list[int]) -> dict[int, int | No
 
 
 def _profiles(folder: ModelFolder) -> list[list[dict[str, Any]]] | None:
-    """Return by how much each class is ahead in each topic, the most first; None if there are no classes."""
+    """Return by how much each class, or rating, is ahead in each topic; None if there are none."""
     target = folder.target
     if target is None or target.isna().all(axis=None):
         return None
@@ -164,13 +167,16 @@ def _profiles(folder: ModelFolder) -> list[list[dict[str, Any]]] | None:
         y = _indicator(column, [] if meaning is None else [str(name) for name in meaning.names or ()])
         if not (y == 1).any(axis=None):
             return None  # the column shows something else than the names of labels
+    is_number = meaning is not None and meaning.kind == "number"
+    if is_number and y.nunique() > _LEVELS:
+        return None  # how a topic goes with a number is a correlation, which is told of all columns
     coordinates = folder.topic_coordinates.astype(np.float64)
     ahead = (coordinates - coordinates.mean(axis=0)) / np.maximum(coordinates.std(axis=0), 1e-12)
     table = read_groups(None, _with_gaps(y), len(folder)).means(ahead)
     return [
         [
             {"name": str(json_value(name)), "ahead": float(value)}
-            for name, value in column.sort_values(ascending=False).items()
+            for name, value in (column if is_number else column.sort_values(ascending=False)).items()
         ]
         for _, column in table.items()
     ]
