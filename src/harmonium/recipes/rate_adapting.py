@@ -15,7 +15,9 @@ from harmonium.recipes._assembly import assemble
 from harmonium.training import Momentum, Stochastic
 
 
-def RAP(n_components: int = 50, M: int | Sequence[int] | np.ndarray = 1, *, published: bool = False, **settings: Any) -> Harmonium:
+def RAP(
+    n_components: int = 50, M: int | Sequence[int] | np.ndarray = 1, *, published: bool = False, **settings: Any
+) -> Harmonium:
     """Make a rate adapting Poisson model (RAP): counts and binomial topics.
 
     ``transform`` returns the latent coordinates Wᵀx, to be compared by cosine, and ``modes()`` finds prototypes. A fit
