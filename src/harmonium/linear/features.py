@@ -103,6 +103,10 @@ class PreparedViews:
             found[name] = np.asarray(rows.mean(axis=0)).ravel()
         return found
 
+    def never_lacking(self, preparation: Preparation) -> list[str]:
+        """Return the names of the views that all rows have."""
+        return [name for name in self.by_view(preparation) if name not in self._lacking]
+
     def _make(self, preparation: Preparation) -> None:
         if preparation in self._features:
             return

@@ -22,6 +22,7 @@ import scipy.sparse
 
 from harmonium.core.targets import Targets
 from harmonium.families import Family
+from harmonium.linear.common_factors import CommonFactors, rows_for_factors
 from harmonium.linear.comparison import is_better, mean_error
 from harmonium.linear.curves import MAX_COLUMNS, Curves
 from harmonium.linear.features import Preparation, PreparedViews
@@ -199,12 +200,22 @@ class LinearSearch:
         part = LinearPart.of(
             self.views.scalers(settings.preparation), by_view, self.views.of_lacking(settings.preparation)
         )
+        part = replace(part, common=self._common_factors(settings, by_view))
         found = model.curves()
         if found is None:
             return part, bias * factor
         curves, intercept = found
         means = {name: mean @ by_view[name] for name, mean in self.mean_features(settings).items()}
         return replace(part, curves=curves.scaled(factor).shifted(means)), (bias + intercept) * factor
+
+    def _common_factors(self, settings: LinearSettings, weights: Mapping[str, np.ndarray]) -> CommonFactors | None:
+        """Return the factors of what views add to the scores of rows, for weights of the features of each view.
+
+        A view that rows lack here has told what it means to lack it, so others need not speak for it.
+        """
+        features, names = self.views.by_view(settings.preparation), self.views.never_lacking(settings.preparation)
+        rows = rows_for_factors(len(self.all_targets.weight), sum(weights[name].shape[1] for name in names))
+        return CommonFactors.of({name: np.asarray(features[name][rows] @ weights[name]) for name in names})
 
     def split(self, settings: LinearSettings, weights: np.ndarray) -> dict[str, np.ndarray]:
         """Return weights of the features of each view, as they are without the weight of the view."""
