@@ -187,18 +187,19 @@ def test_common_factors_are_kept_and_checked(model: HarmoniumClassifier, tmp_pat
         "loadings": wide[:, :1],
         "loadings ": wide[:2],
         "loadings  ": np.full_like(wide, np.nan),
+        "mean": np.zeros(2),
         "noise": np.zeros(1),
         "noise ": np.ones(2),
     }.items():
-        with pytest.raises(ValueError, match="common factors need finite loadings of 3 scores and noise above 0"):
+        with pytest.raises(ValueError, match="common factors need finite loadings and means of 3 scores"):
             LinearPart.restored(kept | {f"direct/words/{name.strip()}": broken}, 3)
     doubled = path.scaled(2.0)
     families, batch = model.families_, Views(rows).batch(np.arange(N_ROWS), model.families_)
     np.testing.assert_allclose(doubled.scores(families, batch), 2 * path.scores(families, batch), atol=1e-9)
 
 
-def test_views_that_training_rows_lacked_keep_what_was_learned_of_that() -> None:
-    colour = np.where(np.arange(N_ROWS)[:, None] % 3 == 0, np.nan, COLOUR)
+def test_a_view_whose_absence_tells_something_keeps_what_was_learned_of_that() -> None:
+    colour = np.where(Y[:, None] == 0, np.nan, COLOUR)  # to lack it tells the class
     more = {**X, "colour": colour, "shade": COLOUR + RNG.normal(size=(N_ROWS, 3))}
     model = classifier(head=Hinge(linear_part="linear")).fit(more, Y)
     (path,) = model.fitted_.head.input_parts_
@@ -208,6 +209,17 @@ def test_views_that_training_rows_lacked_keep_what_was_learned_of_that() -> None
     assert np.ptp(parts["shade"], axis=0).max() > 0.01
     alone = classifier(head=Hinge(linear_part="linear")).fit({"words": WORDS, "colour": colour}, Y)
     assert alone.fitted_.head.input_parts_[0].common is None
+
+
+def test_others_speak_for_a_view_that_few_training_rows_lacked_by_chance() -> None:
+    rng = np.random.default_rng(1)
+    noise = 2 * rng.normal(size=(N_ROWS, 3))  # shared by the views, which are good together alone
+    rows = {"one": COLOUR + noise, "other": COLOUR - noise + 0.1 * rng.normal(size=(N_ROWS, 3))}
+    rows |= {"third": np.hstack([COLOUR, noise]) + 0.1 * rng.normal(size=(N_ROWS, 6))}
+    rows["other"][rng.random(N_ROWS) < 0.15] = np.nan
+    model = classifier(head=Hinge(linear_part="linear")).fit(rows, Y)
+    (path,) = model.fitted_.head.input_parts_
+    assert set(path.common.loadings) == {"one", "other", "third"}
 
 
 def test_many_scores_share_a_few_factors() -> None:

@@ -28,6 +28,8 @@ class CommonFactors:
     ----------
     loadings : dict of str to ndarray of shape (outputs, factors)
         How much each factor, of variance 1, adds to the scores by each view.
+    mean : dict of str to ndarray of shape (outputs,)
+        What each view adds on average.
     noise : float
         Variance of what is no factor.
 
@@ -40,6 +42,7 @@ class CommonFactors:
     """
 
     loadings: dict[str, np.ndarray]
+    mean: dict[str, np.ndarray]
     noise: float
 
     @classmethod
@@ -49,7 +52,8 @@ class CommonFactors:
             return None
         ends = np.cumsum([scores.shape[1] for scores in added.values()])
         values = np.concatenate(list(added.values()), axis=1)
-        values = values - values.mean(axis=0)
+        mean = values.mean(axis=0)
+        values = values - mean
         _, roots, axes = np.linalg.svd(values, full_matrices=False)
         variances = np.square(roots) / len(values)
         if not variances.sum() > 0:
@@ -58,46 +62,37 @@ class CommonFactors:
         noise = max(float(rest), _LEAST_NOISE * float(variances.sum()) / int(ends[-1]))
         kept = min(_MOST_FACTORS, len(variances))
         loadings = (axes[:kept] * np.sqrt(variances[:kept, None])).T
-        return cls(dict(zip(added, np.split(loadings, ends[:-1]), strict=True)), noise)
+        by_view, means = (dict(zip(added, np.split(part, ends[:-1]), strict=True)) for part in (loadings, mean))
+        return cls(by_view, means, noise)
 
     def expected(self, known: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """Return what the other views add to the scores of rows, given what the known ones do.
-
-        Both are deviations from what the views add on average, of shape (rows, outputs).
-        """
+        """Return what the other views add to the scores of rows, given what the known ones do."""
         observed = np.concatenate([self.loadings[name] for name in known])
-        values = np.concatenate(list(known.values()), axis=1)
+        values = np.concatenate([added - self.mean[name] for name, added in known.items()], axis=1)
         precision = observed.T @ observed + self.noise * np.eye(observed.shape[1])
         factors = np.linalg.solve(precision, observed.T @ values.T)
-        return {name: (part @ factors).T for name, part in self.loadings.items() if name not in known}
+        return {name: self.mean[name] + (part @ factors).T for name, part in self.loadings.items() if name not in known}
 
-    def complete(
-        self, added: dict[str, np.ndarray], lacking: Mapping[str, np.ndarray], mean: Mapping[str, np.ndarray]
-    ) -> None:
+    def complete(self, added: dict[str, np.ndarray], lacking: Mapping[str, np.ndarray]) -> None:
         """Write what rows' missing views add, given what the others do.
 
-        ``lacking`` tells which rows lack each view, and ``mean`` is what each adds on average.
+        ``lacking`` tells which rows lack each view. Rows that lack all of them stay as they are.
         """
         names = list(self.loadings)
         masks = np.stack([lacking[name] for name in names], axis=1)
-        for pattern in np.unique(masks[masks.any(axis=1)], axis=0):
-            if pattern.all():
-                continue
+        for pattern in np.unique(masks[masks.any(axis=1) & ~masks.all(axis=1)], axis=0):
             rows = np.flatnonzero((masks == pattern).all(axis=1))
-            known = {
-                name: added[name][rows] - mean[name]
-                for name, is_lacking in zip(names, pattern, strict=True)
-                if not is_lacking
-            }
-            for name, deviation in self.expected(known).items():
-                added[name][rows] = mean[name] + deviation
+            known = {name: added[name][rows] for name, lacks in zip(names, pattern, strict=True) if not lacks}
+            for name, expected in self.expected(known).items():
+                added[name][rows] = expected
 
     def scaled(self, factor: float) -> Self:
         """Return the factors of scores that are these times a factor."""
-        return type(self)({name: factor * part for name, part in self.loadings.items()}, factor**2 * self.noise)
+        loadings, mean = ({name: factor * part for name, part in parts.items()} for parts in (self.loadings, self.mean))
+        return type(self)(loadings, mean, factor**2 * self.noise)
 
 
-def rows_for_factors(n_rows: int, n_scores: int) -> np.ndarray:
-    """Return the numbers of the rows that factors are found on, at even distances."""
+def sampled(rows: np.ndarray, n_scores: int) -> np.ndarray:
+    """Return those of some rows that factors are found on, at even distances."""
     wanted = int(np.clip(_MOST_NUMBERS // max(1, n_scores), _FEWEST_ROWS, _MOST_ROWS))
-    return np.unique(np.linspace(0, n_rows - 1, min(wanted, n_rows)).astype(np.int64))
+    return rows[np.unique(np.linspace(0, len(rows) - 1, min(wanted, len(rows))).astype(np.int64))]

@@ -24,6 +24,8 @@ from harmonium.linear.curves import CURVES, Curves
 from harmonium.linear.nystroem import Nystroem
 from harmonium.linear.scaling import ViewScaler
 
+# What a file keeps of common factors, for each view.
+_FACTORS = ("loadings", "mean", "noise")
 # Prefix of the names in files, which is older than the name of the class.
 _PREFIX = "direct/"
 
@@ -43,7 +45,7 @@ class LinearPart:
     curves : Curves, optional
         Functions of single columns that add to the scores besides.
     common : CommonFactors, optional
-        Factors by which other views say what a view adds that a row lacks; of views that no training row lacked.
+        Factors by which other views say what a view adds that a row lacks.
     """
 
     scalers: dict[str, ViewScaler]
@@ -110,7 +112,7 @@ class LinearPart:
             lacking[name] = ~view.observed_rows
             found[name][lacking[name]] = typical
         if self.common is not None:
-            self.common.complete(found, lacking, self.typical)
+            self.common.complete(found, lacking)
         return found
 
     @property
@@ -173,7 +175,12 @@ class LinearPart:
                 "typical": self.typical[name],
             }
             if self.common is not None and name in self.common.loadings:
-                kept |= {"loadings": self.common.loadings[name], "noise": np.array([self.common.noise])}
+                common = self.common
+                kept |= {
+                    "loadings": common.loadings[name],
+                    "mean": common.mean[name],
+                    "noise": np.array([common.noise]),
+                }
             if scaler.nystroem is not None:
                 kernel = scaler.nystroem
                 kept |= {"landmarks": kernel.landmarks, "basis": kernel.basis, "precision": np.array([kernel.gamma])}
@@ -200,22 +207,20 @@ class LinearPart:
 def _restored_factors(kept: Mapping[str, dict[str, np.ndarray]], n_outputs: int) -> CommonFactors | None:
     """Return the factors that views have in common, which are taken out of what was kept, after a check; or None."""
     found = {
-        view: [arrays.pop("loadings"), arrays.pop("noise")]
-        for view, arrays in kept.items()
-        if {"loadings", "noise"} <= set(arrays)
+        view: [arrays.pop(what) for what in _FACTORS] for view, arrays in kept.items() if set(_FACTORS) <= set(arrays)
     }
     if not found:
         return None
-    loadings, noises = ({view: pair[place] for view, pair in found.items()} for place in (0, 1))
-    sizes = {part.shape[1:] for part in loadings.values()}
-    values = [*loadings.values(), *noises.values()]
-    right = len(sizes) == 1 and all(part.ndim == 2 and len(part) == n_outputs for part in loadings.values())
-    right &= all(noise.shape == (1,) and noise[0] > 0 for noise in noises.values())
-    if not right or not all(np.isfinite(value).all() for value in values):
+    loadings, mean, noise = ({view: parts[place] for view, parts in found.items()} for place in range(3))
+    n_factors = next(iter(loadings.values())).shape[-1:]
+    right = all(part.shape == (n_outputs, *n_factors) for part in loadings.values())
+    right &= all(part.shape == (n_outputs,) for part in mean.values())
+    right &= all(part.shape == (1,) and part[0] > 0 for part in noise.values())
+    if not right or not all(np.isfinite(part).all() for parts in found.values() for part in parts):
         raise ValueError(
-            f"common factors need finite loadings of {n_outputs} scores and noise above 0, alike for all views"
+            f"common factors need finite loadings and means of {n_outputs} scores, and noise above 0, of each view"
         )
-    return CommonFactors(loadings, float(next(iter(noises.values()))[0]))
+    return CommonFactors(loadings, mean, float(next(iter(noise.values()))[0]))
 
 
 def _restored_scaler(view: str, found: dict[str, np.ndarray], n_outputs: int) -> ViewScaler:
