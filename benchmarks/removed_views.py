@@ -1,9 +1,9 @@
 """Views that rows lack only when they are predicted: 30 % of the views of test rows are removed at random.
 
 Training rows have all views, and every test row keeps at least one. `HarmoniumClassifier()` and `HarmoniumRegressor()`
-have all defaults. The rivals are a linear SVM and ridge regression of standardised columns (dense views) or tf-idf (words)
-side by side, strength by three-fold cross-validation, with means in place of what is missing. Views of hotels are the
-first and the second half of each review. Numbers are accuracies, or R², in per cent.
+have all defaults. The rivals are a linear SVM and ridge regression of standardised columns (dense views) or tf-idf
+(words) side by side, strength by three-fold cross-validation, with means in place of what is missing. Views of hotels
+are the first and the second half of each review. Numbers are accuracies, or R², in per cent.
 """
 
 from __future__ import annotations
