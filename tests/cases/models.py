@@ -39,6 +39,8 @@ def make_family(name: str) -> Family:
 
 # units that are real where they are there are as good as another layer; both layers that can have them share the code
 REAL = "SpikeSlab-real"
+# units that differ in their numbers of trials, for tests that ask for them
+TRIALS = "BinomialUnits-trials"
 
 
 def hidden_names() -> list[str]:
@@ -48,6 +50,8 @@ def hidden_names() -> list[str]:
 def make_hidden(name: str, n_units: int = 2) -> HiddenLayer:
     if name == REAL:
         return SpikeSlab(kind="real", variance=0.8).bind(n_units)
+    if name == TRIALS:
+        return BinomialUnits(M=[3, 1, 2][:n_units]).bind(n_units)
     if name == "ComposedUnits":  # one topic, and the other units with values of their own
         return ComposedUnits(BernoulliUnits(1), BinomialUnits(M=3, n_units=n_units - 1)).bind(n_units)
     hidden_class = registered("hidden")[name]

@@ -25,6 +25,7 @@ from harmonium.objectives import ExactLikelihood
 from harmonium.objectives.problem import Problem
 from tests.cases.models import (
     SIZE,
+    TRIALS,
     compatible_pairs,
     make_family,
     make_hidden,
@@ -33,7 +34,7 @@ from tests.cases.models import (
     sizes_for,
 )
 
-PAIRS = compatible_pairs()
+PAIRS = [*compatible_pairs(), ("Poisson", TRIALS), ("ReplicatedSoftmax", TRIALS)]
 
 
 def visible_states(family, points: int = 61) -> tuple[np.ndarray, np.ndarray]:

@@ -10,9 +10,9 @@ from harmonium.core.parameters import HIDDEN, extra_of
 from harmonium.energy import Energy
 from harmonium.inference.exact import exact_log_partition
 from harmonium.inference.symmetry import canonical_signs
-from tests.cases.models import hidden_names, make_family, make_hidden, make_parameters
+from tests.cases.models import TRIALS, hidden_names, make_family, make_hidden, make_parameters
 
-BOUNDED = [name for name in hidden_names() if make_hidden(name).support.bounded]
+BOUNDED = [name for name in (*hidden_names(), TRIALS) if make_hidden(name).support.bounded]
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -28,6 +28,9 @@ PART_REFUSALS: list[tuple[dict[str, Any], str]] = [
     ({"hidden": GaussianUnits(variance=-1)}, "variance > 0; got -1"),
     ({"hidden": GaussianUnits(variance="big")}, "variance > 0; got 'big'"),  # type: ignore[arg-type]
     ({"hidden": BinomialUnits(M=0)}, "BinomialUnits needs a whole number M >= 1; got 0"),
+    ({"hidden": BinomialUnits(M=[3, 0])}, r"BinomialUnits needs a whole number M\[1\] >= 1; got 0"),
+    ({"hidden": BinomialUnits(M=[])}, r"a row of one for each unit; got \[\]; pass for example \[1, 1, 5\]"),
+    ({"hidden": BinomialUnits(M=[3, 1], n_units=3)}, "an M for each of its 3 units; got 2; leave out n_units"),
     ({"views": Gaussian(variance=0)}, "variance > 0; got 0"),
     ({"views": Gaussian(variance=None)}, "variance > 0; got None"),  # type: ignore[arg-type]
     ({"views": Binomial(n=0.5)}, "Binomial needs"),  # type: ignore[arg-type]

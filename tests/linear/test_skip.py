@@ -16,9 +16,11 @@ from sklearn.svm import LinearSVC
 from harmonium import EpsilonInsensitive, HarmoniumClassifier, HarmoniumRegressor, Hinge, Stochastic, Views, load
 from harmonium.heads import MultiLabelHinge
 from harmonium.inspection import score_parts
+from harmonium.linear.common_factors import CommonFactors
 from harmonium.linear.nystroem import Nystroem
 from harmonium.linear.scaling import ViewScaler
 from harmonium.linear.search import linear_search
+from harmonium.linear.skip import LinearPart
 from harmonium.linear.solvers import fit_label_svms, fit_logistic, fit_svm, ridge_path
 from harmonium.report import decision_table
 from harmonium.views.data import Data
@@ -146,12 +148,90 @@ def test_parts_add_up_and_tell_where_decisions_come_from(model: HarmoniumClassif
         decision_table(two, X)
 
 
-def test_a_view_that_is_lacking_counts_as_a_typical_one(model: HarmoniumClassifier) -> None:
+def test_a_view_that_is_lacking_adds_what_is_expected_given_the_others(model: HarmoniumClassifier) -> None:
     (path,) = model.fitted_.head.input_parts_
-    parts = score_parts(model, {"colour": COLOUR})
-    np.testing.assert_allclose(parts["words"], np.tile(path.typical["words"], (N_ROWS, 1)))
-    np.testing.assert_allclose(path.typical["words"], score_parts(model, X)["words"].mean(axis=0), atol=1e-6)
+    whole = score_parts(model, X)
+    parts = score_parts(model, {"colour": COLOUR})["words"]
+    np.testing.assert_allclose(path.typical["words"], whole["words"].mean(axis=0), atol=1e-6)
+    # the conditional mean of a normal vector, by its covariance
+    both = np.hstack([whole["colour"], whole["words"]])
+    covariance = np.cov(both.T, bias=True) + path.common.noise * np.eye(6)
+    slope = np.linalg.solve(covariance[:3, :3], covariance[:3, 3:])
+    expected = both[:, 3:].mean(axis=0) + (both[:, :3] - both[:, :3].mean(axis=0)) @ slope
+    np.testing.assert_allclose(parts, expected, atol=1e-5)
+    errors = [np.square(given - whole["words"]).sum() for given in (parts, path.typical["words"])]
+    assert errors[0] < 0.9 * errors[1]
     assert model.score({"colour": COLOUR}, Y) > 0.6
+    nothing = score_parts(model, {"colour": np.full((2, 3), np.nan)})
+    np.testing.assert_allclose(nothing["words"], np.tile(path.typical["words"], (2, 1)))
+
+
+def test_explanations_of_rows_that_lack_a_view_add_up(model: HarmoniumClassifier) -> None:
+    rows = {"colour": COLOUR[:3]}
+    expected = np.sum(list(score_parts(model, rows).values()), axis=0)
+    for row, why in enumerate(model.explain(rows)):
+        np.testing.assert_allclose(
+            why.base + why.topics.sum(axis=0) + why.directly.sum(axis=0), expected[row], atol=1e-5
+        )
+
+
+def test_common_factors_are_kept_and_checked(model: HarmoniumClassifier, tmp_path: Path) -> None:
+    rows = {"words": WORDS, "colour": np.where(np.arange(N_ROWS)[:, None] % 3 == 0, np.nan, COLOUR)}
+    model.save(tmp_path / "model.safetensors")
+    again = load(tmp_path / "model.safetensors")
+    np.testing.assert_array_equal(again.decision_function(rows), model.decision_function(rows))
+    (path,) = model.fitted_.head.input_parts_
+    kept = path.constants()
+    wide = kept["direct/words/loadings"]
+    for name, broken in {
+        "loadings": wide[:, :1],
+        "loadings ": wide[:2],
+        "loadings  ": np.full_like(wide, np.nan),
+        "mean": np.zeros(2),
+        "noise": np.zeros(1),
+        "noise ": np.ones(2),
+    }.items():
+        with pytest.raises(ValueError, match="common factors need finite loadings and means of 3 scores"):
+            LinearPart.restored(kept | {f"direct/words/{name.strip()}": broken}, 3)
+    doubled = path.scaled(2.0)
+    families, batch = model.families_, Views(rows).batch(np.arange(N_ROWS), model.families_)
+    np.testing.assert_allclose(doubled.scores(families, batch), 2 * path.scores(families, batch), atol=1e-9)
+
+
+def test_a_view_whose_absence_tells_something_keeps_what_was_learned_of_that() -> None:
+    colour = np.where(Y[:, None] == 0, np.nan, COLOUR)  # to lack it tells the class
+    more = {**X, "colour": colour, "shade": COLOUR + RNG.normal(size=(N_ROWS, 3))}
+    model = classifier(head=Hinge(linear_part="linear")).fit(more, Y)
+    (path,) = model.fitted_.head.input_parts_
+    assert set(path.common.loadings) == {"words", "shade"}
+    parts = score_parts(model, {"words": WORDS})
+    np.testing.assert_allclose(parts["colour"], np.tile(path.typical["colour"], (N_ROWS, 1)))
+    assert np.ptp(parts["shade"], axis=0).max() > 0.01
+    alone = classifier(head=Hinge(linear_part="linear")).fit({"words": WORDS, "colour": colour}, Y)
+    assert alone.fitted_.head.input_parts_[0].common is None
+
+
+def test_others_speak_for_a_view_that_few_training_rows_lacked_by_chance() -> None:
+    rng = np.random.default_rng(1)
+    noise = 2 * rng.normal(size=(N_ROWS, 3))  # shared by the views, which are good together alone
+    rows = {"one": COLOUR + noise, "other": COLOUR - noise + 0.1 * rng.normal(size=(N_ROWS, 3))}
+    rows |= {"third": np.hstack([COLOUR, noise]) + 0.1 * rng.normal(size=(N_ROWS, 6))}
+    rows["other"][rng.random(N_ROWS) < 0.15] = np.nan
+    model = classifier(head=Hinge(linear_part="linear")).fit(rows, Y)
+    (path,) = model.fitted_.head.input_parts_
+    assert set(path.common.loadings) == {"one", "other", "third"}
+
+
+def test_many_scores_share_a_few_factors() -> None:
+    rng = np.random.default_rng(0)
+    factors, loadings = rng.normal(size=(400, 5)), rng.normal(size=(5, 160))
+    added = dict(zip("ab", np.split(factors @ loadings + 0.1 * rng.normal(size=(400, 160)), 2, axis=1), strict=True))
+    found = CommonFactors.of(added)
+    assert found is not None and found.loadings["a"].shape == (80, 64)
+    expected = found.expected({"a": added["a"] - added["a"].mean(axis=0)})["b"]
+    assert np.square(expected - added["b"]).sum() < 0.02 * np.square(added["b"]).sum()
+    assert CommonFactors.of({"a": added["a"]}) is None
+    assert CommonFactors.of({name: np.ones((4, 2)) for name in "ab"}) is None
 
 
 def test_settings_are_checked() -> None:

@@ -174,41 +174,46 @@ class BernoulliDistribution(Distribution):
 
 @dataclass(frozen=True)
 class BinomialDistribution(Distribution):
-    """Distribution of the number of successes in n trials, with their log-odds as natural parameter."""
+    """Distribution of the number of successes in n trials, with their log-odds as natural parameter.
 
-    n: int
+    n is a number, or one a column; values above the n of a column have no probability.
+    """
+
+    n: int | np.ndarray
 
     @property
     def support(self) -> Support:
-        """All whole numbers from 0 to n."""
-        return Support(f"whole numbers from 0 to {self.n}", 0, self.n, integer=True)
+        """All whole numbers from 0 to n, the largest one if columns differ."""
+        largest = int(np.max(self.n))
+        return Support(f"whole numbers from 0 to {largest}", 0, largest, integer=True)
 
     def log_base(self, values: np.ndarray) -> np.ndarray:
-        """Return log C(n, x)."""
+        """Return log C(n, x), minus infinity for x > n."""
         one = values.dtype.type(1)
-        n = values.dtype.type(self.n)
+        n = np.asarray(self.n, dtype=values.dtype)
         return gammaln(n + one) - gammaln(values + one) - gammaln(n - values + one)
 
     def log_partition(self, natural: np.ndarray) -> np.ndarray:
         """Return n log(1 + exp(natural))."""
-        return self.n * softplus(natural)
+        return np.asarray(self.n, dtype=natural.dtype) * softplus(natural)
 
     def mean(self, natural: np.ndarray) -> np.ndarray:
         """Return n p, with p the logistic function of the natural parameter."""
-        return self.n * logistic(natural)
+        return np.asarray(self.n, dtype=natural.dtype) * logistic(natural)
 
     def variance(self, natural: np.ndarray) -> np.ndarray:
         """Return n p (1 - p)."""
         p = logistic(natural)
-        return self.n * p * (1 - p)
+        return np.asarray(self.n, dtype=natural.dtype) * p * (1 - p)
 
     def sample(self, natural: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Draw numbers of successes."""
-        return rng.binomial(int(self.n), logistic(natural)).astype(natural.dtype)
+        return rng.binomial(self.n, logistic(natural)).astype(natural.dtype)
 
     def mode(self, natural: np.ndarray) -> np.ndarray:
         """Return the largest whole number not above (n + 1) p or n (eq. 5 of Gehler et al. 2006)."""
-        return np.minimum(np.floor((self.n + 1) * logistic(natural)), self.n)
+        n = np.asarray(self.n, dtype=natural.dtype)
+        return np.minimum(np.floor((n + 1) * logistic(natural)), n)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import Protocol
 
 import numpy as np
 
-from harmonium.core.batch import Batch, ViewBatch
+from harmonium.core.batch import Batch
 from harmonium.families import Family
 from harmonium.heads.outputs.constants import Constants
 from harmonium.linear.curves import Curves
@@ -38,10 +38,10 @@ class InputPart(Protocol):
     def average(self) -> dict[str, np.ndarray]:
         """What the average row of each view adds to the scores."""
 
-    def beyond_average(self, families: Mapping[str, Family], name: str, view: ViewBatch) -> np.ndarray:
-        """Return what one row of a view adds beyond the average row."""
+    def beyond_average(self, families: Mapping[str, Family], name: str, batch: Batch) -> np.ndarray:
+        """Return what a view of the one row of a batch adds beyond the average row."""
 
-    def explained(self, families: Mapping[str, Family], name: str, view: ViewBatch) -> tuple[np.ndarray, np.ndarray]:
+    def explained(self, families: Mapping[str, Family], name: str, batch: Batch) -> tuple[np.ndarray, np.ndarray]:
         """Return what each statistic of one row adds beyond the average row, and what all of them leave."""
 
     @property

@@ -113,7 +113,8 @@ class HiddenLayer(Part):
         return self._same_settings(began) and self.n_units_ == began.n_units_
 
     def _same_settings(self, other: HiddenLayer) -> bool:
-        return type(self) is type(other) and self.get_params() == other.get_params()
+        ours, theirs = self.get_params(), other.get_params()
+        return type(self) is type(other) and all(np.array_equal(ours[name], theirs[name]) for name in ours)
 
     # ---- capabilities ----------------------------------------------------------------------------------------------
     @property
@@ -178,6 +179,11 @@ class HiddenLayer(Part):
     def support(self) -> Support:
         """Set of values that a unit may take."""
         return self.distribution.support
+
+    @property
+    def largest(self) -> np.ndarray:
+        """Largest value of each unit of a fitted copy; infinite where there is none."""
+        return np.full(self.n_units_, float(self.support.upper))
 
     @property
     def conditional_variance(self) -> np.ndarray | float:

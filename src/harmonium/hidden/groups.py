@@ -68,7 +68,7 @@ class Groups:
     @property
     def largest(self) -> np.ndarray:
         """Largest value of each unit; infinite where there is none."""
-        return self._of_units([float(layer.support.upper) for _, layer in self.parts])
+        return np.concatenate([layer.largest for _, layer in self.parts])
 
     @property
     def lower_bounds(self) -> np.ndarray:
@@ -99,7 +99,7 @@ class Groups:
         """
         largest = self.largest
         if len(deviation) != len(largest):
-            largest = np.full(len(deviation), float(self.topics.support.upper))
+            largest = self.topics.largest
         same: np.ndarray = deviation < _IDLE * np.where(np.isfinite(largest), largest, 1.0)
         return same
 

@@ -98,7 +98,8 @@ def align(energy: Energy, parameters: Parameters, reference: Parameters) -> Para
         return _mapped(energy, parameters, left @ right)
     if _length_normalized(energy) is not None:  # units that cannot be turned over must agree as they are
         agreement = np.maximum(agreement, 0)
-    units, places = linear_sum_assignment(-np.abs(agreement))
+    largest = energy.hidden.groups.largest  # units of other values cannot change places
+    units, places = linear_sum_assignment(np.where(largest[:, None] == largest, -np.abs(agreement), np.inf))
     turned = np.zeros(len(units), dtype=bool)
     turned[units] = agreement[units, places] < 0
     order = np.zeros_like(agreement)

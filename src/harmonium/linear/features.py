@@ -51,7 +51,7 @@ class PreparedViews:
 
     data: Data
     families: Mapping[str, Family]
-    _lacking: dict[str, int] = field(default_factory=dict)
+    _lacking: dict[str, np.ndarray] = field(default_factory=dict)
     _scalers: dict[Preparation, dict[str, ViewScaler]] = field(default_factory=dict)
     _features: dict[Preparation, dict[str, Features]] = field(default_factory=dict)
 
@@ -99,9 +99,14 @@ class PreparedViews:
         """
         found = {}
         for name, part in self.by_view(preparation).items():
-            rows = part if name not in self._lacking else part[[self._lacking[name]]]
+            rows = part if name not in self._lacking else part[[int(np.argmax(self._lacking[name]))]]
             found[name] = np.asarray(rows.mean(axis=0)).ravel()
         return found
+
+    def lacking(self, preparation: Preparation) -> dict[str, np.ndarray]:
+        """Return which rows lack each view, for views that some rows lack."""
+        self._make(preparation)
+        return self._lacking
 
     def _make(self, preparation: Preparation) -> None:
         if preparation in self._features:
@@ -138,8 +143,9 @@ class PreparedViews:
             for name, scaler in scalers.items():
                 view = batch.views[name]
                 blocks[name].append(scaler.transform(self.families[name], view))
-                if name not in self._lacking and not view.observed_rows.all():
-                    self._lacking[name] = n_before + int(np.argmin(view.observed_rows))
+                if not view.observed_rows.all():
+                    mask = self._lacking.setdefault(name, np.zeros(len(self.data), dtype=bool))
+                    mask[n_before : n_before + batch.n_rows] = ~view.observed_rows
             n_before += batch.n_rows
         return {
             name: scipy.sparse.csr_array(scipy.sparse.vstack(parts, format="csr"))

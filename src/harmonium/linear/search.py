@@ -22,6 +22,7 @@ import scipy.sparse
 
 from harmonium.core.targets import Targets
 from harmonium.families import Family
+from harmonium.linear.common_factors import CommonFactors, sampled
 from harmonium.linear.comparison import is_better, mean_error
 from harmonium.linear.curves import MAX_COLUMNS, Curves
 from harmonium.linear.features import Preparation, PreparedViews
@@ -51,6 +52,8 @@ _FEW_ROWS = 20_000
 _MAX_NUMBERS, _MAX_TO_CHOOSE = 50_000_000, 10_000_000
 # Share of all rows that are left out at a time for scores like those of new rows: a convention.
 _LEFT_OUT = 0.1
+# Rows that have all views, at least, if other views are to say what a missing one would add: a convention.
+_FEWEST_COMPLETE = 20
 
 #: training rows and held-out rows of each fold
 Folds = list[tuple[np.ndarray, np.ndarray]]
@@ -199,12 +202,65 @@ class LinearSearch:
         part = LinearPart.of(
             self.views.scalers(settings.preparation), by_view, self.views.of_lacking(settings.preparation)
         )
+        part = replace(part, common=self._common_factors(settings, by_view))
         found = model.curves()
         if found is None:
             return part, bias * factor
         curves, intercept = found
         means = {name: mean @ by_view[name] for name, mean in self.mean_features(settings).items()}
         return replace(part, curves=curves.scaled(factor).shifted(means)), (bias + intercept) * factor
+
+    def _common_factors(self, settings: LinearSettings, weights: Mapping[str, np.ndarray]) -> CommonFactors | None:
+        """Return the factors of what views add to the scores of rows, for weights of the features of each view.
+
+        A view that rows lack here may have told what it means to lack it: others do not speak for it if held-out rows
+        that lack something are clearly predicted worse then.
+        """
+        rows, lacking = np.arange(len(self.all_targets.weight)), self.views.lacking(settings.preparation)
+        if not lacking:
+            return self._factors(settings, weights, rows)
+        complete = rows[~np.any(list(lacking.values()), axis=0)]
+        if len(complete) >= _FEWEST_COMPLETE and not self._others_mislead(settings, complete, lacking):
+            return self._factors(settings, weights, complete)
+        return self._factors(settings, {name: part for name, part in weights.items() if name not in lacking}, rows)
+
+    def _factors(
+        self, settings: LinearSettings, weights: Mapping[str, np.ndarray], rows: np.ndarray
+    ) -> CommonFactors | None:
+        rows = sampled(rows, sum(part.shape[1] for part in weights.values()))
+        return CommonFactors.of(self._added(settings, weights, rows))
+
+    def _added(
+        self, settings: LinearSettings, weights: Mapping[str, np.ndarray], rows: np.ndarray
+    ) -> dict[str, np.ndarray]:
+        """Return what each view adds to the scores of some rows."""
+        features = self.views.by_view(settings.preparation)
+        return {name: np.asarray(features[name][rows] @ part) for name, part in weights.items()}
+
+    def _others_mislead(
+        self, settings: LinearSettings, complete: np.ndarray, lacking: Mapping[str, np.ndarray]
+    ) -> bool:
+        """Return whether held-out rows that lack a view are predicted worse if the others say what it would add."""
+        errors: list[np.ndarray] = []
+        some = np.any(list(lacking.values()), axis=0)
+        features = self.features(settings)
+        for train, held in self.folds:
+            held, known = held[some[held]], np.intersect1d(train, complete)
+            solution, bias = self.solve(settings, features, train)
+            weights = self.split(settings, solution)
+            factors = self._factors(settings, weights, known) if len(known) else None
+            if factors is None or not len(held):
+                continue
+            added = self._added(settings, weights, held)
+            targets = self.all_targets.take(held)
+            before = self.task.error(np.sum(list(added.values()), axis=0) + bias, targets.values)
+            factors.complete(added, {name: lacking.get(name, np.zeros_like(some))[held] for name in added})
+            after = self.task.error(np.sum(list(added.values()), axis=0) + bias, targets.values)
+            errors.append(np.stack([after, before, targets.weight]))
+        if not errors:
+            return False
+        after, before, weight = np.concatenate(errors, axis=1)
+        return is_better(before, after, weight)
 
     def split(self, settings: LinearSettings, weights: np.ndarray) -> dict[str, np.ndarray]:
         """Return weights of the features of each view, as they are without the weight of the view."""

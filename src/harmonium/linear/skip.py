@@ -16,13 +16,16 @@ from typing import Self
 
 import numpy as np
 
-from harmonium.core.batch import Batch, ViewBatch
+from harmonium.core.batch import Batch
 from harmonium.families import Family
 from harmonium.families.protocol.scale import scale_factors
+from harmonium.linear.common_factors import CommonFactors
 from harmonium.linear.curves import CURVES, Curves
 from harmonium.linear.nystroem import Nystroem
 from harmonium.linear.scaling import ViewScaler
 
+# What a file keeps of common factors, for each view.
+_FACTORS = ("loadings", "mean", "noise")
 # Prefix of the names in files, which is older than the name of the class.
 _PREFIX = "direct/"
 
@@ -38,15 +41,18 @@ class LinearPart:
     weights : dict of str to ndarray of shape (features, outputs)
         U, by view.
     typical : dict of str to ndarray of shape (outputs,)
-        What each view adds to the scores of a row that lacks it.
+        What each view adds to the scores of a row that lacks it, if the others do not say more.
     curves : Curves, optional
         Functions of single columns that add to the scores besides.
+    common : CommonFactors, optional
+        Factors by which other views say what a view adds that a row lacks.
     """
 
     scalers: dict[str, ViewScaler]
     weights: dict[str, np.ndarray]
     typical: dict[str, np.ndarray]
     curves: Curves | None = None
+    common: CommonFactors | None = None
 
     @classmethod
     def of(
@@ -73,7 +79,8 @@ class LinearPart:
         weights, typical = (
             {name: factor * value for name, value in part.items()} for part in (self.weights, self.typical)
         )
-        return replace(self, weights=weights, typical=typical, curves=self.curves and self.curves.scaled(factor))
+        curves, common = self.curves and self.curves.scaled(factor), self.common and self.common.scaled(factor)
+        return replace(self, weights=weights, typical=typical, curves=curves, common=common)
 
     def rescaled(self, before: Mapping[str, Family], after: Mapping[str, Family]) -> Self:
         """Return the linear part with the same scores, for families whose features have another scale."""
@@ -94,15 +101,18 @@ class LinearPart:
 
     def _linear(self, families: Mapping[str, Family], batch: Batch) -> dict[str, np.ndarray]:
         """Return what each view adds to the scores of each row, but for the curves."""
-        found = {}
+        found: dict[str, np.ndarray] = {}
+        lacking: dict[str, np.ndarray] = {}
         for name, typical in self.typical.items():
             view = batch.views.get(name) or batch.inputs.get(name)
             if view is None:
-                found[name] = np.tile(typical, (batch.n_rows, 1))
+                found[name], lacking[name] = np.tile(typical, (batch.n_rows, 1)), np.ones(batch.n_rows, dtype=bool)
                 continue
             found[name] = self.scalers[name].transform(families.get(name), view) @ self.weights[name]
-            if view.missing is not None:
-                found[name][view.missing.all(axis=1)] = typical
+            lacking[name] = ~view.observed_rows
+            found[name][lacking[name]] = typical
+        if self.common is not None:
+            self.common.complete(found, lacking)
         return found
 
     @property
@@ -118,14 +128,15 @@ class LinearPart:
                 found[name] = (scaler.nystroem.transform(mean_row) @ self.weights[name])[0]
         return found
 
-    def beyond_average(self, families: Mapping[str, Family], name: str, view: ViewBatch) -> np.ndarray:
-        """Return what one row of a view adds to the scores beyond the `average` one."""
-        return self._linear(families, Batch({name: view}, 1))[name][0] - self.average[name]
+    def beyond_average(self, families: Mapping[str, Family], name: str, batch: Batch) -> np.ndarray:
+        """Return what a view of the one row of a batch adds to the scores beyond the `average` one."""
+        return self._linear(families, batch)[name][0] - self.average[name]
 
-    def explained(self, families: Mapping[str, Family], name: str, view: ViewBatch) -> tuple[np.ndarray, np.ndarray]:
+    def explained(self, families: Mapping[str, Family], name: str, batch: Batch) -> tuple[np.ndarray, np.ndarray]:
         """Return what each statistic of one row adds to the scores, and what all of them leave of the whole.
 
-        The whole is what the row adds beyond the `average` one. Of a row that lacks the view, it is left as a whole.
+        The whole is what the row adds beyond the `average` one. Of a row that lacks the view, for which the other views
+        may speak, it is left as a whole.
 
         Returns
         -------
@@ -134,7 +145,7 @@ class LinearPart:
         rest : ndarray of shape (outputs,)
             What is left.
         """
-        whole = self.beyond_average(families, name, view)
+        whole, view = self.beyond_average(families, name, batch), batch.views[name]
         if not view.observed_rows[0]:
             return np.zeros((families[name].n_features_, len(whole))), whole
         contributions = self.scalers[name].contributions(families[name], view, self.weights[name])
@@ -163,6 +174,13 @@ class LinearPart:
                 "weights": self.weights[name],
                 "typical": self.typical[name],
             }
+            if self.common is not None and name in self.common.loadings:
+                common = self.common
+                kept |= {
+                    "loadings": common.loadings[name],
+                    "mean": common.mean[name],
+                    "noise": np.array([common.noise]),
+                }
             if scaler.nystroem is not None:
                 kernel = scaler.nystroem
                 kept |= {"landmarks": kernel.landmarks, "basis": kernel.basis, "precision": np.array([kernel.gamma])}
@@ -179,11 +197,30 @@ class LinearPart:
                 kept.setdefault(view, {})[what] = value
         if not kept:
             return None
-        part = cls({}, {}, {}, Curves.restored(constants, n_outputs))
+        part = cls({}, {}, {}, Curves.restored(constants, n_outputs), _restored_factors(kept, n_outputs))
         for view, arrays in kept.items():
             part.scalers[view] = _restored_scaler(view, arrays, n_outputs)
             part.weights[view], part.typical[view] = arrays["weights"], arrays["typical"]
         return part
+
+
+def _restored_factors(kept: Mapping[str, dict[str, np.ndarray]], n_outputs: int) -> CommonFactors | None:
+    """Return the factors that views have in common, which are taken out of what was kept, after a check; or None."""
+    found = {
+        view: [arrays.pop(what) for what in _FACTORS] for view, arrays in kept.items() if set(_FACTORS) <= set(arrays)
+    }
+    if not found:
+        return None
+    loadings, mean, noise = ({view: parts[place] for view, parts in found.items()} for place in range(3))
+    n_factors = next(iter(loadings.values())).shape[-1:]
+    right = all(part.shape == (n_outputs, *n_factors) for part in loadings.values())
+    right &= all(part.shape == (n_outputs,) for part in mean.values())
+    right &= all(part.shape == (1,) and part[0] > 0 for part in noise.values())
+    if not right or not all(np.isfinite(part).all() for parts in found.values() for part in parts):
+        raise ValueError(
+            f"common factors need finite loadings and means of {n_outputs} scores, and noise above 0, of each view"
+        )
+    return CommonFactors(loadings, mean, float(next(iter(noise.values()))[0]))
 
 
 def _restored_scaler(view: str, found: dict[str, np.ndarray], n_outputs: int) -> ViewScaler:

@@ -96,10 +96,9 @@ def _explained(model: FittedModel, batch: Batch, labels: list[str], origins: dic
     for name in batch.views:
         unit_moves, rates = readout.unit_effects(energy, parameters, natural, before, moves[name])
         added = by_statistic.get(name, np.zeros((len(unit_moves), head.n_outputs_)))
-        parts.append(_listed(model, head, name, batch.views[name], statistics[name], unit_moves, added, origins[name]))
+        parts.append(_listed(model, head, name, batch, statistics[name], unit_moves, added, origins[name]))
     n_units = parts[0].moves.shape[1]
-    for name, view in batch.inputs.items():
-        parts.append(_linear_only(model, head, name, view, n_units))
+    parts += [_linear_only(model, head, name, batch, n_units) for name in batch.inputs]
     for name, added in by_score.items():
         parts.append(_of_score(model, name, added, n_units, origins))
     unit_moves = np.concatenate([part.moves for part in parts])
@@ -170,18 +169,18 @@ def _listed(
     model: FittedModel,
     head: Head,
     name: str,
-    view: ViewBatch,
+    batch: Batch,
     statistic: np.ndarray,
     moves: np.ndarray,
     curves: np.ndarray,
     origins: np.ndarray,
 ) -> _Part:
     """Return the features of a view: those that a row has by their names, others together."""
-    family = model.families[name]
+    family, view = model.families[name], batch.views[name]
     directly, rest = np.zeros((len(moves), head.n_outputs_)), np.zeros(head.n_outputs_)
     for part in head.input_parts_:
         if name in part.view_names:
-            more, left = part.explained(model.families, name, view)
+            more, left = part.explained(model.families, name, batch)
             directly, rest = directly + more, rest + left
     names = np.array(model.feature_names.get(name, [str(place) for place in range(len(moves))]), dtype=object)
     present = np.ones(len(moves), dtype=bool)
@@ -227,14 +226,18 @@ def _of_score(model: FittedModel, name: str, added: np.ndarray, n_units: int, or
     return _Part(pd.DataFrame([line]), np.zeros((1, n_units)), np.zeros_like(added[None]), added[None])
 
 
-def _linear_only(model: FittedModel, head: Head, name: str, view: ViewBatch, n_units: int) -> _Part:
+def _linear_only(model: FittedModel, head: Head, name: str, batch: Batch, n_units: int) -> _Part:
     """Return a view that the linear part alone sees as one feature, as few of its own can be read."""
     assert model.table is not None  # which alone makes such views
     whole = np.zeros(head.n_outputs_)
     for part in head.input_parts_:
         if name in part.view_names:
-            whole = whole + part.beyond_average(model.families, name, view)
-    line = {"view": model.table.origins[name][0], "feature": f"({name})", "present": bool(view.observed_rows[0])}
+            whole = whole + part.beyond_average(model.families, name, batch)
+    line = {
+        "view": model.table.origins[name][0],
+        "feature": f"({name})",
+        "present": bool(batch.inputs[name].observed_rows[0]),
+    }
     return _Part(pd.DataFrame([line]), np.zeros((1, n_units)), whole[None], np.zeros_like(whole[None]))
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
+
+import numpy as np
 
 from harmonium.estimators import Harmonium
 from harmonium.families import Poisson
@@ -12,7 +15,9 @@ from harmonium.recipes._assembly import assemble
 from harmonium.training import Momentum, Stochastic
 
 
-def RAP(n_components: int = 50, M: int = 1, *, published: bool = False, **settings: Any) -> Harmonium:
+def RAP(
+    n_components: int = 50, M: int | Sequence[int] | np.ndarray = 1, *, published: bool = False, **settings: Any
+) -> Harmonium:
     """Make a rate adapting Poisson model (RAP): counts and binomial topics.
 
     ``transform`` returns the latent coordinates Wᵀx, to be compared by cosine, and ``modes()`` finds prototypes. A fit
@@ -23,8 +28,8 @@ def RAP(n_components: int = 50, M: int = 1, *, published: bool = False, **settin
     ----------
     n_components : int, default=50
         Number of topics.
-    M : int, default=1
-        Number of trials of a topic.
+    M : int or sequence of int, default=1
+        Number of trials of a topic. A sequence has one for each topic (M_j in the paper), and so gives their number.
     published : bool, default=False
         Whether to take the paper's configuration: counts of rows as they are, and 200,000 small steps
         with momentum on batches of 100, in at most 300 epochs. The paper has no number for the step; it is 0.0001.

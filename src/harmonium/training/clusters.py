@@ -84,7 +84,7 @@ def bias_of_activity(energy: Energy, natural: np.ndarray, activity: np.ndarray |
 
     ``natural`` is what the items' views add to the units' naturals, of shape (items, units).
     """
-    layer, largest = energy.hidden, energy.hidden.support.upper
+    layer, largest = energy.hidden, energy.hidden.groups.largest
     low = -natural.max(axis=0).astype(np.float64) - 20.0
     high = -natural.min(axis=0).astype(np.float64) + 20.0
     for _ in range(_HALVINGS):

@@ -128,7 +128,7 @@ def _clustered(
     target = energy.hidden.selection.activity
     activity = np.clip(share, least, 0.5) if target is None else target
     bias = bias_of_activity(energy, energy.hidden_natural(parameters, batch), activity)
-    return weights, bias, np.broadcast_to(activity * energy.hidden.support.upper, bias.shape)
+    return weights, bias, np.broadcast_to(activity * energy.hidden.groups.largest, bias.shape)
 
 
 def initial_training(problem: Problem, data: Data, rng: np.random.Generator) -> Training:

@@ -142,7 +142,7 @@ class ActivityRule(SelectionRule):
 
     def counts(self, natural: np.ndarray, mean: np.ndarray | None = None) -> np.ndarray | float:
         """Return the sum over rows of the units' means, as shares of the largest value."""
-        share: np.ndarray = self.presence(natural, mean).sum(axis=0, dtype=np.float64) / self.layer.support.upper
+        share: np.ndarray = self.presence(natural, mean).sum(axis=0, dtype=np.float64) / self.layer.largest
         return share
 
     def start(self, context: SelectionContext) -> Selection:

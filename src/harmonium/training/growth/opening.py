@@ -97,7 +97,7 @@ def _opens_topics(problem: Problem) -> bool:
     layer = problem.energy.hidden
     if problem.head is not None or not layer.support.bounded or layer.groups.dimensions is not None:
         return False
-    return layer.selection.selects or layer.lower_bound >= 0
+    return layer.selection.selects or (layer.lower_bound >= 0 and layer.distribution.is_shared)
 
 
 def mean_residuals(problem: Problem, parameters: Parameters, data: Data) -> dict[str, np.ndarray]:
