@@ -260,6 +260,19 @@ def _check_parameters(
             raise ModelFileError(
                 f"A model file must hold finite numbers; tensor '{group}/{broken}' has others; fit the model again."
             )
+    for view, family in families.items():
+        _check_domain(view, family, hidden, parameters[weights_of(view)], parameters[bias_of(view)])
+
+
+def _check_domain(view: str, family: Family, hidden: HiddenLayer, weights: np.ndarray, bias: np.ndarray) -> None:
+    """Refuse parameters with which a view has no distribution, and to which no step of training leads."""
+    allowed = weights.copy(), bias.copy()
+    family.domain.project(*allowed, hidden.support)
+    if not all(np.allclose(*pair, rtol=1e-3, atol=1e-3) for pair in zip(allowed, (weights, bias), strict=True)):
+        raise ModelFileError(
+            f"A model file must hold parameters that its families allow; those of view {view!r} are not allowed by "
+            f"{type(family).__name__}; fit the model again."
+        )
 
 
 def _hidden(entry: dict[str, Any], bias: np.ndarray | None) -> HiddenLayer:
