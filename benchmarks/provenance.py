@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parent.parent
-PACKAGES = {"harmonium": ROOT / "src" / "harmonium", "benchmarks": ROOT / "benchmarks"}
+PACKAGES = {"harmonium": ROOT / "src" / "harmonium", "benchmarks": ROOT / "benchmarks", "tests": ROOT / "tests"}
 DIGITS = 12  # of a digest
 # what runs benchmarks and renders results shapes no number
 RUNNER = {f"benchmarks.{name}" for name in ("registry", "results", "environment")}

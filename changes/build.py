@@ -20,6 +20,7 @@ VERSIONS = {
     "src/harmonium/_version.py": '__version__ = "',
     "CITATION.cff": "\nversion: ",
     "docs/_static/switcher.json": '"version": "',
+    "harmonium.cdx.json": '"version": "',
 }
 
 

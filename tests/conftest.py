@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
+import numpy as np
 import pytest
 import threadpoolctl
 
@@ -21,6 +22,23 @@ import harmonium
 
 # pytest explains a failed assertion of tests by itself, of the modules that several of them share only if asked
 pytest.register_assert_rewrite("tests.cases")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--seed", type=int, default=0, help="added to every seed: what holds must not hang on one draw")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Shift the seeds of tests, and of the library where it was given a number, before modules draw anything."""
+    shift = config.getoption("--seed")
+    if not shift:
+        return
+    made = np.random.default_rng
+
+    def default_rng(seed: Any = None) -> np.random.Generator:
+        return made(seed + shift if isinstance(seed, int | np.integer) else seed)
+
+    np.random.default_rng = default_rng
 
 
 @pytest.hookimpl(optionalhook=True)

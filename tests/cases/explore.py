@@ -64,29 +64,35 @@ def small_folder(place: Path) -> ModelFolder:
     )
 
 
-def fuzzed(app: Any, n_examples: int) -> dict[tuple[str, str, str], Counter[int]]:
+def fuzzed(app: Any, n_examples: int, number: int | None = None) -> dict[tuple[str, str, str], Counter[int]]:
     """Ask every endpoint with requests that fit its description, and with such that do not.
 
-    Returns how often each status was the answer, by method, path and kind of request. An answer that is not as
-    described, or a fault of the server, is an error with the request that shows it.
+    They are always the same, or those of a number. Returns how often each status was the answer, by method, path and
+    kind of request. An answer that is not as described, or a fault of the server, is an error with the request that
+    shows it.
     """
     import schemathesis
 
     operations = [found.ok() for found in schemathesis.openapi.from_asgi("/openapi.json", app).get_all_operations()]
     return {
-        (operation.method, operation.path, mode.name): _statuses(operation, mode, n_examples)
+        (operation.method, operation.path, mode.name): _statuses(operation, mode, n_examples, number)
         for operation in operations
         for mode in schemathesis.GenerationMode
     }
 
 
-def _statuses(operation: Any, mode: Any, n_examples: int) -> Counter[int]:
-    from hypothesis import HealthCheck, given, settings
+def _statuses(operation: Any, mode: Any, n_examples: int, number: int | None) -> Counter[int]:
+    from hypothesis import HealthCheck, given, seed, settings
     from hypothesis.errors import Unsatisfiable
     from schemathesis.specs.openapi.checks import positive_data_acceptance
 
     statuses: Counter[int] = Counter()
-    limits = {"deadline": None, "derandomize": True, "database": None, "suppress_health_check": list(HealthCheck)}
+    limits = {
+        "deadline": None,
+        "derandomize": number is None,
+        "database": None,
+        "suppress_health_check": list(HealthCheck),
+    }
 
     @settings(max_examples=n_examples, **limits)
     @given(case=operation.as_strategy(generation_mode=mode))
@@ -98,5 +104,5 @@ def _statuses(operation: Any, mode: Any, n_examples: int) -> Counter[int]:
             case.validate_response(response, excluded_checks=[positive_data_acceptance])
 
     with suppress(Unsatisfiable):  # an endpoint that takes nothing cannot be asked wrongly
-        ask()
+        (ask if number is None else seed(number)(ask))()
     return statuses

@@ -21,6 +21,7 @@ from harmonium.exceptions import HarmoniumWarning
 from harmonium.files import DataFileError, read_data, text_tables
 from harmonium.files.table_file import TableFile
 from tests.cases.bad_input import assert_one_sentence
+from tests.cases.corpus import CORPUS
 
 FRAME = pd.DataFrame({"name": ["Ann", "Bo", None], "note": ['said "no"', "a;b,c", "line\nbreak"], "age": [31, 45, 27]})
 MATRIX = scipy.sparse.csr_array(np.array([[0.0, 2.0, 0.0], [1.0, 0.0, 3.0]]))
@@ -141,42 +142,12 @@ def test_annotated_data_come_back(tmp_path: Path) -> None:
 
 
 # ---- refusals --------------------------------------------------------------------------------------------------------
-BROKEN: dict[str, bytes] = {
-    "empty.csv": b"",
-    "blank.csv": b"\n\n",
-    "header.csv": b"a,b\n",
-    "twice.csv": b"a,b,a\n1,2,3\n",
-    "long row.csv": b"a,b\n1,2\n1,2,3,4\n",
-    "cut.csv.gz": gzip.compress(b"a,b\n" + b"1,2\n" * 100)[:20],
-    "not packed.csv.gz": b"a,b\n1,2\n",
-    "line.jsonl": b'{"a": 1}\n{"a": \n',
-    "number.jsonl": b"3\n",
-    "key twice.jsonl": b'{"a": 1, "a": 2}\n',
-    "deep.jsonl": b'{"a": ' + b"[" * 100_000 + b"]" * 100_000 + b"}",
-    "latin.jsonl": '{"a": "Ä"}'.encode("latin-1"),
-    "nothing.jsonl": b"\n",
-    "object.json": b'{"a": 1}',
-    "x.parquet": b"PAR1 nonsense",
-    "x.npz": b"nonsense",
-    "x.mtx": b"%%MatrixMarket nonsense",
-    "outside.mtx": b"%%MatrixMarket matrix coordinate real general\n2 2 1\n3 1 1.0\n",
-    "short.mtx": b"%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1.0\n",
-    "x.svmlight": b"1 2:3\n1 b:c\n",
-    "x.ldac": b"2 0:1\n",
-    "negative.ldac": b"1 -1:1\n",
-    "huge.ldac": b"1 99999999999:1\n",
-    "x.h5ad": b"nonsense",
-    "notes.txt": b"hello",
-    "no ending": b"hello",
-}
-
-
-@pytest.mark.parametrize("name", BROKEN)
-def test_what_is_wrong_is_said_in_one_sentence(tmp_path: Path, name: str) -> None:
-    (tmp_path / name).write_bytes(BROKEN[name])
+@pytest.mark.parametrize("name", sorted(path.name for path in (CORPUS / "data" / "refused").iterdir()))
+def test_what_is_wrong_is_said_in_one_sentence(name: str) -> None:
+    folder = CORPUS / "data" / "refused"
     with pytest.raises(DataFileError) as refusal:
-        read_data(tmp_path / name)
-    assert_one_sentence(str(refusal.value).replace(str(tmp_path), "folder"))
+        read_data(folder / name)
+    assert_one_sentence(str(refusal.value).replace(str(folder), "folder"))
 
 
 def test_what_is_not_there_is_refused(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -23,6 +24,8 @@ from harmonium import (
     Hinge,
     Stochastic,
 )
+from harmonium.core.targets import TargetSpec
+from harmonium.estimators.input import labels as reading
 from harmonium.exceptions import DivergenceError, InvalidViewError
 from harmonium.heads import LabelView, MultiLabelHinge
 from tests.cases.bad_input import assert_one_sentence
@@ -327,3 +330,25 @@ def test_any_labels_are_learned_from_or_refused_in_one_sentence(values: list[Any
         assert np.isfinite(predicted).all()
     else:
         assert set(predicted.tolist()) <= set(model.classes_.tolist())
+
+
+# ---- very many -------------------------------------------------------------------------------------------------------
+def test_very_many_classes_are_announced_before_the_work_begins() -> None:
+    classes = TargetSpec("class", [np.arange(100_000)], True, 1)
+    with pytest.warns(
+        HarmoniumWarning, match="200,000 rows of 100,000 take 222 hours or more, and at least"
+    ) as notices:
+        reading.announce_size(classes, 200_000)
+    assert len(notices) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        reading.announce_size(replace(classes, classes=[np.arange(20)]), 200_000)
+        reading.announce_size(TargetSpec("number", []), 10**9)
+
+
+def test_tags_that_no_memory_holds_are_refused_before_they_are_laid_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "_MOST_LABELS", 10_000)
+    y = pd.Series([[f"t{row % 50}"] for row in range(1_000)])
+    with pytest.raises(ValueError, match="got 1,000 rows of 50 tags; keep the most frequent ones") as refusal:
+        reading.read_classes(y, None)
+    assert_one_sentence(str(refusal.value))

@@ -98,7 +98,7 @@ def _print_items(path: Path, console: Console) -> None:
     """Print what a folder holds beside the model: items and scores."""
     folder = ModelFolder.open(path)
     console.print(f"{len(folder):,} items with the columns {', '.join(folder.items.columns)}", markup=False)
-    if folder.scores is not None:
+    if folder.scores is not None and folder.scores["measures"]:
         console.print(score_table(folder.scores))
 
 

@@ -14,7 +14,7 @@ from harmonium.core.targets import KINDS, Kind, Labels, TargetSpec
 from harmonium.core.validation import Number, check_fitted
 from harmonium.estimators.harmonium import Harmonium
 from harmonium.estimators.input.known import known_views
-from harmonium.estimators.input.labels import check_length, check_names, in_order_of, without_unknown
+from harmonium.estimators.input.labels import announce_size, check_length, check_names, in_order_of, without_unknown
 from harmonium.estimators.input.read_input import split_target
 from harmonium.estimators.input.tags import indicator_of_tags
 from harmonium.heads import Head
@@ -137,6 +137,7 @@ class Supervised(Beside):
     ) -> tuple[Problem, Data]:
         assert labels is not None
         check_length(labels, len(views))
+        announce_size(labels.meaning, len(views))
         if before is None:
             _question(labels)
         problem, data = super()._problem(views, labels, layer, before)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import secrets
+import shutil
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,6 +16,7 @@ from harmonium.explore.addresses import SITE, address
 from harmonium.explore.handlers import Handlers
 from harmonium.model_folder import ModelFolder
 from harmonium.report.page.rendering import environment, style_sheet
+from harmonium.storage import in_a_sentence
 
 _HERE = Path(__file__).parent
 # items of one file: a click on the map reads as many
@@ -30,7 +34,7 @@ _EXPORT = re.compile(r"^export ((?:async function|function|class|const) (\w+))",
 
 
 def write_site(folder: ModelFolder, path: Path) -> int:
-    """Write a site of files about a model folder.
+    """Write a site of files about a model folder, in one step: all of its files or none.
 
     Parameters
     ----------
@@ -56,13 +60,21 @@ def write_site(folder: ModelFolder, path: Path) -> int:
     41
     """
     require("jinja2", "A site")
-    if path.exists() and (not path.is_dir() or any(path.iterdir())):
-        raise FileExistsError(f"A site needs a folder that is not there yet, or is empty; got {path}; choose another.")
-    files = _files(Handlers(folder))
-    for name, content in files.items():
-        file = path / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8"))
+    with in_a_sentence(path):
+        if path.exists() and (not path.is_dir() or any(path.iterdir())):
+            raise FileExistsError(
+                f"A site needs a folder that is not there yet, or is empty; got {path}; choose another."
+            )
+        files = _files(Handlers(folder))
+        beside = Path(f"{path.absolute()}.{secrets.token_hex(6)}.partial")
+        try:
+            for name, content in files.items():
+                file = beside / name
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8"))
+            os.replace(beside, path)
+        finally:
+            shutil.rmtree(beside, ignore_errors=True)
     return len(files)
 
 

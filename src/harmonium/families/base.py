@@ -27,6 +27,7 @@ from harmonium.families.protocol.sites import Rest, probe_feature
 
 # data are at most so large, and so are their means and scales
 _LARGEST_CONSTANT = 1e18
+_POSITIVE = ("scale", "deviation")
 
 
 class Family(Part):
@@ -163,8 +164,9 @@ class Family(Part):
         for name, value in constants.items():
             if value.dtype.kind not in ("iu" if name in self.whole_constants else "iuf"):
                 raise ValueError(f"{name} must not be of the type {value.dtype}")
-            if not (np.abs(value) <= _LARGEST_CONSTANT).all() or (name == "scale" and not (value > 0).all()):
-                raise ValueError(f"{name} must hold finite numbers{' above 0' if name == 'scale' else ''}")
+            positive = name in _POSITIVE
+            if not (np.abs(value) <= _LARGEST_CONSTANT).all() or (positive and not (value > 0).all()):
+                raise ValueError(f"{name} must hold finite numbers{' above 0' if positive else ''}")
         return self.with_fitted(n_features_=n_features, **{f"{name}_": value for name, value in constants.items()})
 
     # ---- the exponential family --------------------------------------------------------------------------------

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import struct
+import tokenize
 import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +17,10 @@ from harmonium.files.data_file import Loaded, endings, one_line, opened, refuse
 from harmonium.views import Views
 
 # what readers of matrices raise when a file is none
-FAULTS = (ValueError, TypeError, KeyError, OverflowError, EOFError, MemoryError, IndexError, zipfile.BadZipFile)
+FAULTS = (
+    *(ValueError, TypeError, LookupError, OverflowError, EOFError, MemoryError, RuntimeError, SyntaxError),
+    *(zipfile.BadZipFile, zlib.error, struct.error, tokenize.TokenError),
+)
 
 
 def read_npz(path: Path) -> Loaded:

@@ -9,21 +9,20 @@ from typing import Any
 import pandas as pd
 
 from harmonium.core.extras import require
-from harmonium.files.data_file import Loaded, checked_frame, one_line, opened, refuse
+from harmonium.files.data_file import DataFileError, Loaded, checked_frame, one_line, opened, refuse
 
 
 def read_parquet(path: Path) -> Loaded:
     """Return a table in Parquet."""
-    parts = [_frame(batch) for batch in _batches(path, 100_000)]
+    parts = list(_frames(path, 100_000))
     frame = checked_frame(path, pd.concat(parts, ignore_index=True) if parts else pd.DataFrame())
     return Loaded(frame, frame)
 
 
 def parquet_blocks(path: Path, rows: int, texts: frozenset[str]) -> Iterator[pd.DataFrame]:
     """Yield the rows of a table, at most so many at a time; files say by themselves which columns are texts."""
-    for batch in _batches(path, rows):
-        if batch.num_rows:
-            frame = _frame(batch)
+    for frame in _frames(path, rows):
+        if len(frame):
             yield frame.set_axis([str(name) for name in frame.columns], axis=1)
 
 
@@ -48,8 +47,8 @@ def parquet_files(path: Path) -> list[Path]:
     return sorted(path.glob("*.parquet")) if path.is_dir() else [path]
 
 
-def _batches(path: Path, rows: int) -> Iterator[Any]:
-    arrow, parquet = require("pyarrow", "Reading Parquet"), require("pyarrow.parquet", "Reading Parquet")
+def _frames(path: Path, rows: int) -> Iterator[pd.DataFrame]:
+    parquet = require("pyarrow.parquet", "Reading Parquet")
     first: list[str] | None = None
     for part in parquet_files(path):
         with opened(part) as file:
@@ -58,8 +57,11 @@ def _batches(path: Path, rows: int) -> Iterator[Any]:
                 names = list(table.schema_arrow.names)
                 _check_names(part, names, first)
                 first = first or names
-                yield from table.iter_batches(rows)
-            except (arrow.ArrowException, OSError) as error:
+                for batch in table.iter_batches(rows):
+                    yield _frame(batch)
+            except DataFileError:
+                raise
+            except Exception as error:  # foreign bytes fail in ways that neither Arrow nor pandas lists
                 refuse(part, "A Parquet file must be whole", f"is not ({one_line(error)})", "write it again", error)
 
 

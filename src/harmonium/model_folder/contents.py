@@ -23,7 +23,15 @@ from harmonium.model_folder.json_values import json_value
 from harmonium.model_folder.thumbnails import Thumbnails
 from harmonium.persist import describe, rebuild
 from harmonium.queries.topics.shown import divided_parts
-from harmonium.storage import check_fields, check_header, heading, read_whole_folder, rebuilds, write_model
+from harmonium.storage import (
+    check_fields,
+    check_header,
+    heading,
+    in_a_sentence,
+    read_whole_folder,
+    rebuilds,
+    write_model,
+)
 
 FORMAT = "harmonium.folder"
 _FIELDS: dict[str, Any] = {
@@ -102,7 +110,11 @@ def write_contents(path: str | os.PathLike[str], contents: Contents) -> None:
 
 def read_contents(path: str | os.PathLike[str]) -> Contents:
     """Return the contents of a folder; every contradiction is a `ModelFileError`."""
-    folder = Path(path)
+    with in_a_sentence(path):
+        return _read(Path(path))
+
+
+def _read(folder: Path) -> Contents:
     if not folder.is_dir():
         found = "a file" if folder.exists() else "nothing"
         kind = ModelFileError if folder.exists() else FileNotFoundError

@@ -35,7 +35,7 @@ from harmonium.model_folder.embeddings import keep_embeddings, recall_embeddings
 from harmonium.model_folder.folder import ModelFolder
 from harmonium.model_folder.thumbnails import Thumbnails
 from harmonium.persist import load_model
-from harmonium.storage.replacing import refuse
+from harmonium.storage import in_a_sentence
 from harmonium.tables.transformer import encoders_of, frame_of
 from harmonium.views import Shards, Views
 from harmonium.views.annotated import is_annotated
@@ -221,15 +221,13 @@ class _Unfinished:
         """Return the fitted model: the one that is there, or a new one, which goes on from a checkpoint."""
         key = _key(model, X, y)
         done = self._path / f"{name}-{key}.safetensors"
-        if done.exists():
-            try:
-                return _with_encoders(load_model(done), model.views)
-            except ModelFileError:
-                done.unlink()
-        try:
+        with in_a_sentence(self._path):
+            if done.exists():
+                try:
+                    return _with_encoders(load_model(done), model.views)
+                except ModelFileError:
+                    done.unlink()
             self._path.mkdir(exist_ok=True)
-        except OSError as error:
-            refuse(self._path, error)
         fresh, driver = clone(model), clone(driver_for(model, _n_rows(X)))
         if "checkpoint" in driver.get_params():  # a driver in closed form takes no epochs that could be gone on from
             driver.set_params(checkpoint=str(self._path / f"{name}-{key}.checkpoint"))

@@ -73,10 +73,10 @@ def rebuild(description: dict[str, Any], tensors: dict[str, np.ndarray]) -> Any:
     try:
         rng = np.random.default_rng(check_random_state(estimator.random_state).randint(2**31 - 1))
         estimator.fitted_ = _fitted(description, tensors, rng, kind.kinds)
-        _check_width(description["input"].get("n_features_in_"))
-        for key, value in description["input"].items():
-            if value is not None:
-                setattr(estimator, key, decode(value, key))
+        given = {key: decode(value, key) for key, value in description["input"].items() if value is not None}
+        _check_width(given.get("n_features_in_"), given.get("feature_names_in_"), estimator.fitted_.table is not None)
+        for key, value in given.items():
+            setattr(estimator, key, value)
     except _CONTRADICTIONS as error:
         if isinstance(error, ModelFileError):
             raise
@@ -84,10 +84,14 @@ def rebuild(description: dict[str, Any], tensors: dict[str, np.ndarray]) -> Any:
     return estimator
 
 
-def _check_width(found: Any) -> None:
-    """Refuse a number of columns that is none."""
+def _check_width(found: Any, names: Any, is_table: bool) -> None:
+    """Refuse a number of columns that is none, or that their names contradict."""
+    if is_table and found is None:
+        raise ValueError("a model of a table must have n_features_in_")
     if found is not None and (isinstance(found, bool) or not isinstance(found, int) or found < 1):
         raise ValueError("n_features_in_ must be a whole number above 0")
+    if names is not None and (found is None or np.shape(names) != (found,)):
+        raise ValueError(f"feature_names_in_ must be a name for each of {found} columns")
 
 
 def _fitted(
@@ -264,6 +268,19 @@ def _check_parameters(
             raise ModelFileError(
                 f"A model file must hold finite numbers; tensor '{group}/{broken}' has others; fit the model again."
             )
+    for view, family in families.items():
+        _check_domain(view, family, hidden, parameters[weights_of(view)], parameters[bias_of(view)])
+
+
+def _check_domain(view: str, family: Family, hidden: HiddenLayer, weights: np.ndarray, bias: np.ndarray) -> None:
+    """Refuse parameters with which a view has no distribution, and to which no step of training leads."""
+    allowed = weights.copy(), bias.copy()
+    family.domain.project(*allowed, hidden.support)
+    if not all(np.allclose(*pair, rtol=1e-3, atol=1e-3) for pair in zip(allowed, (weights, bias), strict=True)):
+        raise ModelFileError(
+            f"A model file must hold parameters that its families allow; those of view {view!r} are not allowed by "
+            f"{type(family).__name__}; fit the model again."
+        )
 
 
 def _hidden(entry: dict[str, Any], bias: np.ndarray | None) -> HiddenLayer:

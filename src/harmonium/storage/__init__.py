@@ -6,6 +6,7 @@ descriptions are rebuilt.
 
 from harmonium.storage.folders import read_whole_folder
 from harmonium.storage.models import check_fields, check_header, heading, load_model, rebuilds, write_model
+from harmonium.storage.replacing import in_a_sentence
 from harmonium.storage.sealed import read_sealed, write_sealed
 from harmonium.storage.settings import decode_settings, encode_settings
 from harmonium.storage.values import SCRATCH, check_names, decode, decode_part, encode, encode_part, serializable
@@ -22,6 +23,7 @@ __all__ = [
     "encode_part",
     "encode_settings",
     "heading",
+    "in_a_sentence",
     "load_model",
     "read_sealed",
     "read_whole_folder",

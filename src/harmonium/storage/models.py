@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from harmonium._version import __version__
 from harmonium.exceptions import ModelFileError
 from harmonium.storage.folders import read_folder, write_folder
+from harmonium.storage.replacing import in_a_sentence
 from harmonium.storage.sealed import Tensors, read_sealed, write_sealed
 
 #: what is written; the one before it is read as well
@@ -64,10 +65,22 @@ def write_model(
         If the path cannot be written; what was there is left as it was.
     """
     place, ends_in_slash = _place(path), os.fspath(path).endswith((os.sep, os.altsep or os.sep))
+    with in_a_sentence(place):
+        _write(place, ends_in_slash, description, tensors, more)
+
+
+def _write(
+    place: Path,
+    ends_in_slash: bool,
+    description: Mapping[str, Any],
+    tensors: Mapping[str, Any],
+    more: Mapping[str, Mapping[str, Any]] | None,
+) -> None:
+    """Write a file or a folder, whichever the path says."""
     as_file = place.suffix == FILE_ENDING and not ends_in_slash and more is None
     if not (as_file or ends_in_slash or place.is_dir()) and place.suffix[1:2].isalpha():
         raise ValueError(
-            f"{_FORMS}; got {os.fspath(path)!r}; choose one of them, or end the path in {os.sep!r} for a folder of "
+            f"{_FORMS}; got {os.fspath(place)!r}; choose one of them, or end the path in {os.sep!r} for a folder of "
             "that name."
         )
     if place.exists() and place.is_dir() == as_file:
@@ -97,16 +110,22 @@ def load_model(path: str | os.PathLike[str]) -> Any:
         The fitted estimator.
     """
     source = _place(path)
+    try:
+        with in_a_sentence(source):
+            return _read(source)
+    except ModelFileError as error:
+        raise ModelFileError(f"{source}: {error}") from error
+
+
+def _read(source: Path) -> Any:
+    """Return the model of a file or a folder."""
     if not source.exists():
         raise FileNotFoundError(
             f"A model is loaded from a file or folder that exists; found nothing at {source}; correct the path."
         )
-    try:
-        description, tensors = read_folder(source) if source.is_dir() else read_sealed(source)
-        check_header(description)
-        return _REBUILDERS[description["format"]](description, tensors)
-    except ModelFileError as error:
-        raise ModelFileError(f"{source}: {error}") from error
+    description, tensors = read_folder(source) if source.is_dir() else read_sealed(source)
+    check_header(description)
+    return _REBUILDERS[description["format"]](description, tensors)
 
 
 def check_fields(found: Any, expected: Mapping[str, Any], where: str) -> None:

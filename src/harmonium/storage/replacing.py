@@ -131,6 +131,20 @@ def refuse(path: Path, error: Exception) -> NoReturn:
     raise refusal from error
 
 
+@contextmanager
+def in_a_sentence(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Give a context in which what the system says of files, in words of its own, is said in one sentence."""
+    try:
+        yield
+    except OSError as error:
+        if error.strerror is None:  # the library has said it
+            raise
+        raise type(error)(
+            f"Files are where they can be read and written; {os.fspath(path)} is not ({error.strerror}); see to it, or "
+            "choose another path."
+        ) from error
+
+
 # ---- what is written beside ------------------------------------------------------------------------------------------
 def _beside(target: Path) -> Path:
     """Return a new name in the same folder, which says whose it is and who writes it."""

@@ -19,11 +19,12 @@ from typing import Any, TypeVar
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from harmonium.core.notices import notice
 from harmonium.core.validation import Setting, shown
 from harmonium.exceptions import IncompatiblePartsError, ModelFileError
 from harmonium.kernels.sparse.matrix import component_arrays
 from harmonium.objectives.problem import Problem
-from harmonium.storage import decode, encode, read_sealed, write_sealed
+from harmonium.storage import decode, encode, in_a_sentence, read_sealed, write_sealed
 from harmonium.views.data import Data
 
 # Seconds between two checkpoints: a convention, without influence on results.
@@ -42,10 +43,11 @@ class CheckpointPath(Setting):
             return
         if not isinstance(value, str | os.PathLike):
             raise TypeError(f"{owner} needs a path as {name}; got {shown(value)}; None switches it off.")
-        if not Path(value).absolute().parent.is_dir():
-            raise ValueError(f"A checkpoint must lie in a folder that exists; got {value}; make the folder.")
-        if Path(value).is_dir():
-            raise ValueError(f"A checkpoint must be a file; got {value}, which is a folder; name a file in it.")
+        with in_a_sentence(value):
+            if not Path(value).absolute().parent.is_dir():
+                raise ValueError(f"A checkpoint must lie in a folder that exists; got {value}; make the folder.")
+            if Path(value).is_dir():
+                raise ValueError(f"A checkpoint must be a file; got {value}, which is a folder; name a file in it.")
 
 
 class Checkpoint:
@@ -102,8 +104,15 @@ class Checkpoint:
 
     def remove(self) -> None:
         """Remove the file: the fit is complete, and nothing is left to resume."""
-        if self._path is not None:
+        if self._path is None:
+            return
+        try:
             self._path.unlink(missing_ok=True)
+        except OSError as error:
+            notice(
+                f"A checkpoint is removed when the fit is complete; {self._path} cannot be ({error.strerror}); delete "
+                "it before another fit keeps its own there."
+            )
 
     def _read(self, path: Path) -> None:
         """Read what an earlier fit has left; refuse other files, and those of other fits."""

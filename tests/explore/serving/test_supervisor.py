@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
 import threading
@@ -83,3 +84,18 @@ def test_processes_that_never_start_end_the_service_with_a_sentence(tmp_path: Pa
     with pytest.raises(OSError, match="ended before they were ready"):
         Supervisor(end_at_once, str(tmp_path), 1, grace=0.3).run()
     assert len(list(tmp_path.iterdir())) == 3
+
+
+def test_a_worker_that_was_stopped_while_it_computed_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Processor time that it used after its last sign of life, and before it was stopped, is no work of now."""
+    clock, used = [0.0], ["1"]
+    monkeypatch.setattr(supervisor.time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(supervisor, "_processor_time", lambda pid: used[0])
+    worker = supervisor._Worker.__new__(supervisor._Worker)
+    worker.process, worker.is_ready = multiprocessing.current_process(), True  # type: ignore[assignment]
+    worker._heard()
+    for seconds, processor, hangs in [(0.3, "2", False), (3.1, "2", False), (3.5, "2", True), (9.0, "3", False)]:
+        clock[0], used[0] = seconds, processor
+        assert worker.hangs() == hangs, seconds
+    clock[0], used[0] = 61.0, "4"  # even a worker that computes gives a sign of life now and then
+    assert worker.hangs()

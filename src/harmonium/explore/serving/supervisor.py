@@ -108,7 +108,8 @@ class _Worker:
         self._heard()
 
     def _heard(self) -> None:
-        self.last, self.used = time.monotonic(), _processor_time(self.process.pid)
+        self.last = self.computed = time.monotonic()
+        self.used = _processor_time(self.process.pid)
 
     def listen(self) -> None:
         """Take the signs of life that have come."""
@@ -119,11 +120,12 @@ class _Worker:
 
     def hangs(self) -> bool:
         """Tell whether there was no sign of life for too long."""
-        silent = time.monotonic() - self.last
+        now, used = time.monotonic(), _processor_time(self.process.pid)
+        if used != self.used:  # it may have been stopped since
+            self.used, self.computed = used, now
         if not self.is_ready:
-            return silent > _LOADING
-        computes = _processor_time(self.process.pid) != self.used
-        return silent > (_COMPUTING if computes else _SILENT)
+            return now - self.last > _LOADING
+        return now - self.last > _COMPUTING or min(now - self.last, now - self.computed) > _SILENT
 
     def kill(self) -> None:
         """End the process, whatever it does."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from harmonium.core.extras import require
-from harmonium.storage.replacing import replace_file
+from harmonium.storage.replacing import in_a_sentence, replace_file
 
 _TEMPLATES = Path(__file__).parent / "templates"
 # steps of the scale of colours in the style sheet
@@ -107,7 +107,8 @@ def write_report(summary: Mapping[str, Any], path: str | os.PathLike[str]) -> No
     >>> from harmonium.report import summarise
     >>> write_report(summarise(ModelFolder.open("wines")), "report.html")  # doctest: +SKIP
     """
-    replace_file(Path(path), [render_report(summary).encode("utf-8")])
+    with in_a_sentence(path):
+        replace_file(Path(path), [render_report(summary).encode("utf-8")])
 
 
 def _score(value: float | None) -> str:
