@@ -50,8 +50,8 @@ def test_enough_rows_are_not_questioned() -> None:
 
 
 def test_a_comparison_on_held_out_rows_questions_classes_once(tmp_path: Path) -> None:
-    frame = pd.DataFrame({"x": np.arange(240) % 13, "z": np.arange(240) % 7})
-    frame["name"] = [f"item {min(row, 150)}" for row in range(240)]
+    frame = pd.DataFrame({"x": np.arange(80) % 13, "z": np.arange(80) % 7})
+    frame["name"] = [f"item {min(row, 50)}" for row in range(80)]
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         fit_folder(tmp_path / "names", HarmoniumClassifier(2, driver=DRIVER, random_state=0), frame, "name")

@@ -66,7 +66,8 @@ def test_lazy_frames_are_read_once_and_one_notice_tells_so() -> None:
     for X, name, called in ((lazy, "view0", "X"), ({"people": lazy}, "people", "people")):
         with pytest.warns(HarmoniumWarning, match=f"View '{called}' is a lazy frame") as notices:
             model = quick(n_components=2).fit(X)
-        assert len(notices) == 1 and notices[0].filename == __file__
+        (notice,) = (one for one in notices if "lazy frame" in str(one.message))  # another asks for more rows
+        assert notice.filename == __file__
         assert model.fitted_.feature_names[name] == ["age", "height"]
 
 
