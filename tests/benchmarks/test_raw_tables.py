@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -103,6 +104,22 @@ def test_every_fit_is_a_line_and_a_continued_run_measures_what_lacks(
     assert table["rows"][0]["folds"] == 2 and table["rows"][0]["R²"]["mean"] == pytest.approx(
         lines["score"].mean(), rel=1e-5
     )
+
+
+def test_a_fit_that_takes_too_long_has_no_score_and_one_that_fails_is_no_such_fit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Broken(InThisProcess):
+        def submit(self, task, *given):
+            raise BrokenProcessPool
+
+    monkeypatch.setattr(raw_tables, "ProcessPoolExecutor", Broken)
+    seconds = iter([0.0, 70.0, 70.0, 75.0])
+    monkeypatch.setattr(raw_tables, "seconds_of_children", lambda: next(seconds))
+    line = raw_tables.measured_within(60, "bikewale", 0, "slow", 200)
+    assert line[4] is None and raw_tables.too_slow([line]) == {("bikewale", "slow")}
+    with pytest.raises(BrokenProcessPool):
+        raw_tables.measured_within(60, "bikewale", 0, "slow", 200)
 
 
 def test_parts_are_compared_on_folds_that_all_have() -> None:

@@ -22,8 +22,8 @@ def merge_duplicates(model: Model, X: Any, threshold: float = 0.9) -> Model:
 
     Topics that are the same for all items are removed, and the topics that are left keep their order. The model that is
     given stays as it is. The new one can be saved, asked and, with ``warm_start=True`` or ``partial_fit``, trained on
-    like any other; some more epochs make up for what merging changes. Topics that seeds
-    guide stay the first and are not added to each other. Edits, which go by numbers of units, do not carry over.
+    like any other; some more epochs make up for what merging changes. Topics that seeds guide stay
+    the first and are not added to each other. Edits, which go by numbers of units, do not carry over.
 
     Parameters
     ----------
