@@ -18,6 +18,7 @@ PACKAGES = (
     "gensim",
     "scikit-image",
     "cca-zoo",
+    "cleanlab",
     "mofapy2",
     "skrub",
     "catboost",

@@ -16,6 +16,7 @@ from harmonium.inspection.density import canonical_signs, log_partition, modes, 
 from harmonium.inspection.determinism import determinism_table
 from harmonium.inspection.editing import edit_topics
 from harmonium.inspection.encoders import set_encoders
+from harmonium.inspection.labels import label_quality
 from harmonium.inspection.merging import merge_duplicates
 from harmonium.inspection.posterior import diagnostics, invariants, posterior_draws, to_arviz
 from harmonium.inspection.prediction import annotate_view, score_parts
@@ -31,6 +32,7 @@ __all__ = [
     "diagnostics",
     "edit_topics",
     "invariants",
+    "label_quality",
     "log_partition",
     "merge_duplicates",
     "modes",
