@@ -200,7 +200,7 @@ def test_errors_that_older_files_keep_make_intervals_of_one_width() -> None:
 # ---- the estimator ---------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("n_rows", "head"),
-    [(200, EpsilonInsensitive(C=1.0)), (900, EpsilonInsensitive(C=1.0)), (200, LabelView())],
+    [(200, EpsilonInsensitive(C=1.0)), (500, EpsilonInsensitive(C=1.0)), (200, LabelView())],
     ids=str,
 )
 def test_intervals_hold_for_new_rows(n_rows: int, head: Any) -> None:
@@ -212,9 +212,9 @@ def test_intervals_hold_for_new_rows(n_rows: int, head: Any) -> None:
         fresh, truth = numbers(2000, 100 + seed, noise=3.0)
         for level, shares in covered.items():
             prediction, lower, upper = model.predict(fresh, interval=level)
-            np.testing.assert_array_equal(prediction, model.predict(fresh))
             assert (lower <= prediction).all() and (prediction <= upper).all()
             shares.append(float(np.mean((lower <= truth) & (truth <= upper))))
+    np.testing.assert_array_equal(prediction, model.predict(fresh))
     for level, shares in covered.items():
         assert np.mean(shares) == pytest.approx(level, abs=0.02), shares
 
