@@ -1,7 +1,7 @@
 """Code that a stored result was made by: the commit, and digests of the sources that the benchmark imports.
 
 Imports are read from the syntax trees, so what only a child process or a function imports counts as well. A digest is
-of the syntax tree without docstrings, so wording makes no result stale.
+of the syntax tree without docstrings, titles and expected times, so wording and formatting make no result stale.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ PACKAGES = {"harmonium": ROOT / "src" / "harmonium", "benchmarks": ROOT / "bench
 DIGITS = 12  # of a digest
 # what runs benchmarks and renders results shapes no number
 RUNNER = {f"benchmarks.{name}" for name in ("registry", "results", "environment")}
+TOLD = {"title", "claim", "minutes", "first_minutes", "quick"}  # what a benchmark says of itself that shapes no number
 SHOWN = 3  # changed packages that a sentence names
 
 
@@ -68,9 +69,18 @@ def _imports(module: str) -> list[str]:
     for node in ast.walk(_tree(module)):
         if isinstance(node, ast.Import):
             found += [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            found += [_home(node.module, alias.name) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            home = _absolute(module, node)
+            found += [_home(home, alias.name) for alias in node.names]
     return [name for name in found if _path(name)]
+
+
+def _absolute(module: str, node: ast.ImportFrom) -> str:
+    """Return the module that a ``from`` names, whose dots begin at the one that imports."""
+    path = _path(module)
+    around = module.split(".") + ["__init__"] * (path is not None and path.stem == "__init__")
+    above = around[: -node.level] if node.level else []
+    return ".".join([*above, *([node.module] if node.module else [])])
 
 
 def _home(module: str, name: str) -> str:
@@ -95,6 +105,9 @@ def _digest(module: str) -> str:
     for body in _bodies(tree):
         if body and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
             body[0].value.value = ""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Benchmark":
+            node.keywords = [keyword for keyword in node.keywords if keyword.arg not in TOLD]
     return _hash(ast.dump(tree))
 
 
