@@ -41,7 +41,7 @@ from harmonium.weak import (
 BENCHMARK = Benchmark(
     title="Labels of bags",
     claim="accuracy on musk1, elephant and birds: three learners of bags against SVMs of summaries and MI-SVM",
-    minutes=8,
+    minutes=5,
     data=("bags",),
     settings={"sets": ("musk1", "elephant", "birds_brown_creeper"), "partitions": 1},
     quick={"sets": ("musk1",), "partitions": 1},

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import importlib.util
 import subprocess
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -52,6 +53,13 @@ def state(result: Mapping[str, Any]) -> str:
     return f"older than {', '.join(changed[:SHOWN])}{more}"
 
 
+def lacking(benchmark: str) -> list[str]:
+    """Return the packages that a benchmark imports, in functions too, and that are not installed."""
+    modules = [module for module in imported(f"benchmarks.{benchmark}") if module.startswith("benchmarks.")]
+    roots = {name.partition(".")[0] for module in modules for name in _foreign(module)}
+    return sorted(name for name in roots if importlib.util.find_spec(name) is None)
+
+
 def imported(module: str) -> set[str]:
     """Return a module of the project and all modules of the project that it imports, in functions too."""
     found, waiting = set[str](), [module]
@@ -62,17 +70,28 @@ def imported(module: str) -> set[str]:
     return found
 
 
-@cache
 def _imports(module: str) -> list[str]:
     """Return the modules of the project that one module imports, and the packages around it."""
-    found = [module.rpartition(".")[0]] if "." in module else []
+    around = [module.rpartition(".")[0]] if "." in module else []
+    return [name for name in (*around, *_named(module)) if _path(name)]
+
+
+def _foreign(module: str) -> list[str]:
+    """Return the modules that one module imports and that are not of the project."""
+    return [name for name in _named(module) if name.partition(".")[0] not in PACKAGES]
+
+
+@cache
+def _named(module: str) -> list[str]:
+    """Return the modules that the imports of one module name."""
+    found = []
     for node in ast.walk(_tree(module)):
         if isinstance(node, ast.Import):
             found += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             home = _absolute(module, node)
             found += [_home(home, alias.name) for alias in node.names]
-    return [name for name in found if _path(name)]
+    return found
 
 
 def _absolute(module: str, node: ast.ImportFrom) -> str:

@@ -57,6 +57,16 @@ def run(name: str, settings: Mapping[str, Any] | None = None, output: Path | Non
     return path
 
 
+def expected_minutes(name: str) -> float:
+    """Return what the stored run of a benchmark took, if it had the settings of now, and else what is expected."""
+    benchmark, _ = registry.load(name)
+    if name in results.names():
+        stored = results.read(name)
+        if stored["seconds"] and stored["settings"] == results.plain(benchmark.settings):
+            return float(stored["seconds"]) / 60
+    return benchmark.minutes
+
+
 def repetitions(settings: Mapping[str, Any]) -> int | None:
     """Return the number of seeds, splits or folds that settings ask for; None if they name none."""
     return next((int(settings[name]) for name in REPETITIONS if isinstance(settings.get(name), int)), None)

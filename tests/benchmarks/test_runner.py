@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from benchmarks import __main__ as command_line
-from benchmarks import readme, registry, rendering, results, runner
+from benchmarks import best, provenance, readme, registry, rendering, results, runner
 from benchmarks.measuring import with_error
 from tests.cases.repository import ROOT
 
@@ -215,6 +215,45 @@ def test_a_result_that_is_not_there_is_refused_in_one_sentence() -> None:
         results.read("nothing")
 
 
+def test_what_is_better_by_more_than_a_standard_error_is_bold(monkeypatch: pytest.MonkeyPatch) -> None:
+    place = {"benchmark": "example", "table": "ways", "column": "loss", "format": ".1f"}
+    row = {"what": "loss", "cell": "{ours}, {theirs}", "from": place, "numbers": {"ours": "ours", "theirs": "theirs"}}
+    found = results.Result()
+
+    def shown(ours: object, theirs: object) -> str:
+        found.parts.clear()
+        found.table("ways", {"method": None, "loss": None}, [["ours", ours], ["theirs", theirs]])
+        document = results.stored("example", "", found, {}, [], {"commit": "", "sources": {}, "seconds": None})
+        monkeypatch.setattr(readme, "_result", lambda name: document)
+        monkeypatch.setattr(readme, "_each", lambda name: {})
+        return readme._filled({**row, "smaller": ["ours theirs"]}, "cell")
+
+    assert shown({"mean": 1, "spread": 0.1}, {"mean": 2, "spread": 0.1}) == "**1.0**, 2.0"
+    assert shown({"mean": 1, "spread": 0.8}, {"mean": 2, "spread": 0.8}) == "1.0, 2.0"
+    assert shown(1, 2) == "1.0, 2.0"
+    with pytest.raises(readme.UnknownPlace, match="has bold by hand; name what competes"):
+        readme._filled({**row, "cell": "**{ours}**"}, "cell")
+
+
+def test_values_of_the_same_seeds_are_compared_in_pairs() -> None:
+    ours, theirs = (best.Number(np.mean(each), 9.0, tuple(each)) for each in ([1, 5, 9], [2, 6, 10.1]))
+    assert best.clearly_best({"ours": ours, "theirs": theirs}, smaller=True) == "ours"
+    assert best.clearly_best({"ours": ours, "theirs": best.Number(6.0, 9.0)}, smaller=True) is None
+
+
+def test_stale_results_are_refused_by_a_release(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(provenance, "state", lambda result: "current")
+    monkeypatch.setattr(registry, "names", results.names)
+    assert command_line.check_sources(only_stale=True) == 0 and not capsys.readouterr().err
+    states = {"growth": "older than harmonium.core"}
+    monkeypatch.setattr(provenance, "state", lambda result: states.get(result["benchmark"], "current"))
+    assert command_line.main(["render", "--check", "--fresh"]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.split()[0] == "growth" and line.endswith("older than harmonium.core")
+
+
 def test_a_page_without_markers_is_refused() -> None:
     with pytest.raises(ValueError, match="must have <!-- results:begin --> and <!-- results:end --> once each"):
         readme.between("A page.", "results", "A table.")
@@ -250,6 +289,17 @@ def test_settings_are_options_of_their_own_kind(tmp_path: Path, monkeypatch: pyt
 def test_a_run_with_other_settings_does_not_replace_a_result(capsys: pytest.CaptureFixture[str]) -> None:
     assert command_line.main(["run", "growth", "--quick"]) == 1
     assert "name a folder for the result with --output" in capsys.readouterr().err
+
+
+def test_the_plan_has_the_time_of_the_stored_run_if_it_had_the_settings_of_now(
+    example: dict, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(results, "FOLDER", tmp_path)
+    for settings, minutes in (({"rounds": (1, 2)}, 2.5), ({"rounds": (1,)}, 7)):
+        benchmark = registry.Benchmark("Example", "nothing", 7, settings=settings)
+        monkeypatch.setattr(registry, "load", lambda name, benchmark=benchmark: (benchmark, None))
+        results.write(example, tmp_path)
+        assert runner.expected_minutes("example") == minutes
 
 
 def test_a_new_run_keeps_the_history_and_prints_old_remarks(
