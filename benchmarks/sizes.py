@@ -111,8 +111,8 @@ def run(options: SimpleNamespace) -> Result:
     result = Result()
     result.text(
         f"The wheel has {wheel_bytes() / 1e6:.2f} MB. Processor seconds of new processes: a first fit is that of a new "
-        "installation, which compiles; a later one finds what was compiled. Both include the import and the digits, and "
-        "both sides choose their settings."
+        "installation, which compiles; a later one finds what was compiled. Both include the import and the digits, "
+        "and both sides choose their settings."
     )
     columns = {"package": None, "packages": None, "MB": "{:.0f}", "import, s": "{:.2f}"}
     result.table("sizes", columns | {"first fit, s": "{:.1f}", "later fit, s": "{:.1f}"}, rows)
