@@ -29,7 +29,7 @@ from harmonium.report import MapDisplay
 BENCHMARK = Benchmark(
     title="Text classification: MMH on 20 Newsgroups",
     claim="all defaults and MMH against a well-prepared linear SVM, DWH + SVM, TWH and a discriminative RBM",
-    minutes=10,
+    minutes=6,
     data=("newsgroups",),
     settings={"words": 5000, "large": 20_000, "topics": 50, "seeds": 3, "rows": 0},
     quick={"words": 300, "large": 1000, "topics": 5, "seeds": 1, "rows": 300},
