@@ -1,10 +1,10 @@
-"""Command line: ``python -m benchmarks list``, ``run NAME``, ``all``, ``check`` and ``render [--check]``."""
+"""Command line: ``python -m benchmarks list``, ``run NAME``, ``all``, ``check`` and ``render [--check] [--fresh]``."""
 
 from __future__ import annotations
 
 import argparse
+import subprocess
 import sys
-import traceback
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ def main(arguments: list[str] | None = None) -> int:
     commands.add_parser("check", help="say which results are older than the code they depend on")
     render = commands.add_parser("render", help="make the Markdown of all results and the tables of the READMEs")
     render.add_argument("--check", action="store_true", help="only say whether they are as they should be")
+    render.add_argument("--fresh", action="store_true", help="refuse results that are older than their sources")
     given, rest = parser.parse_known_args(arguments)
     if given.command != "run" and rest:
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
@@ -37,6 +38,8 @@ def main(arguments: list[str] | None = None) -> int:
             return run_all(given.quick, given.output, again=given.again, only_plan=given.plan)
         if given.command == "check":
             return check_sources()
+        if given.fresh and (stale := check_sources(only_stale=True)):
+            return stale
         return check() if given.check else write_all()
     except (registry.UnknownBenchmark, runner.PlaceNeeded, results.InvalidResult, readme.UnknownPlace) as error:
         print(error, file=sys.stderr)
@@ -74,25 +77,27 @@ def run_one(name: str, arguments: list[str]) -> int:
 def run_all(quick: bool, output: Path | None, *, again: bool, only_plan: bool) -> int:
     """Run every benchmark that is due (with ``quick`` those that have a quick mode), and say which failed.
 
-    A result is stored as soon as it is there and is current from then on, so what was interrupted goes on where it was.
+    Each has a process of its own, whose memory is its own. A result is stored as soon as it is there and is current
+    from then on, so what was interrupted goes on where it was.
     """
+    if quick and not output:
+        raise runner.PlaceNeeded("These are not the standard settings; name a folder for the result with --output.")
     found = {name: registry.load(name)[0] for name in registry.names()}
     due = [name for name in found if (again or not is_current(name, output)) and not (quick and not found[name].quick)]
-    for place, name in enumerate(due):
-        left = sum(found[later].minutes for later in due[place:])
-        print(f"{name}: {found[name].takes}; from here on {left // 60} h {left % 60} min")
+    minutes = {name: runner.expected_minutes(name) for name in due}
     failed = []
-    for name in () if only_plan else due:
-        benchmark = found[name]
-        try:
-            runner.run(name, benchmark.quick if quick else {}, output)
-        except runner.PlaceNeeded:
-            raise
-        except Exception:  # the others can still run
-            traceback.print_exc()
+    for place, name in enumerate(due):
+        left = round(sum(minutes[later] for later in due[place:]))
+        print(f"{name}: {minutes[name]:.0f} min; from here on {left // 60} h {left % 60} min", flush=True)
+        if lacks := provenance.lacking(name):
+            print(f"{name} needs {', '.join(lacks)}, which is not installed.", file=sys.stderr)
             failed.append(name)
+        elif not only_plan:
+            options = ["--quick"] * quick + (["--output", str(output)] if output else [])
+            run = subprocess.run([sys.executable, "-m", "benchmarks", "run", name, *options], cwd=provenance.ROOT)
+            failed += [name] * bool(run.returncode)
     if failed:
-        print(f"Failed: {', '.join(failed)}.", file=sys.stderr)
+        print(f"{'Cannot run' if only_plan else 'Failed'}: {', '.join(failed)}.", file=sys.stderr)
     return int(bool(failed))
 
 
@@ -117,15 +122,16 @@ def is_current(name: str, output: Path | None = None) -> bool:
     return name in results.names(output) and provenance.state(results.read(name, output)) == "current"
 
 
-def check_sources() -> int:
-    """Print the state of every result, and return 1 if one is not of the code as it is."""
+def check_sources(*, only_stale: bool = False) -> int:
+    """Print the state of every result (or of those that are not current), and return 1 if one is not current."""
     states = {
         name: provenance.state(results.read(name)) if name in results.names() else "never run"
         for name in registry.names()
     }
+    shown = {name: state for name, state in states.items() if not only_stale or state != "current"}
     width = max(map(len, states))
-    for name, state in states.items():
-        print(name.ljust(width), state, sep="  ")
+    for name, state in shown.items():
+        print(name.ljust(width), state, sep="  ", file=sys.stderr if only_stale else sys.stdout)
     return int(set(states.values()) != {"current"})
 
 

@@ -32,7 +32,7 @@ from harmonium.report import RetrievalDisplay
 BENCHMARK = Benchmark(
     title="Wikipedia pairs: retrieval across views",
     claim="image → text, text → image and both on Wikipedia: MMH against DWH, TWH, CCA and LSI",
-    minutes=3,
+    minutes=2,
     data=("wikipedia",),
     settings={"seeds": 3, "sizes": (10, 20, 50), "rows": 0},
     quick={"seeds": 1, "sizes": (10,), "rows": 100},

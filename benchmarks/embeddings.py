@@ -57,7 +57,7 @@ BENCHMARK = Benchmark(
     title="Words and an embedding",
     claim="prediction and search by words, by an embedding of the same texts, and by both, against linear models of "
     "them and cosines",
-    minutes=10,
+    minutes=3,
     first_minutes=10,
     data=("hotels", "wines", "netflix", "newsgroups"),
     settings={

@@ -22,7 +22,7 @@ from harmonium.training import Momentum
 BENCHMARK = Benchmark(
     title="Epoch speed: CD-1 on 20 Newsgroups",
     claim="CD-1 epochs against scikit-learn's BernoulliRBM and against the one dense product that cannot be avoided",
-    minutes=3,
+    minutes=2,
     data=("newsgroups",),
     settings={"units": 200, "words": 5000, "batches": (100, 512), "epochs": 4, "rounds": 3},
     quick={"units": 20, "words": 200, "batches": (512,), "epochs": 1, "rounds": 1},

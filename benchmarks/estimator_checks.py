@@ -13,7 +13,7 @@ from benchmarks.results import Result
 BENCHMARK = Benchmark(
     title="scikit-learn's checks",
     claim="every check that scikit-learn has for an estimator: passed, or not applicable for a reason that is named",
-    minutes=3,
+    minutes=1,
     settings={"estimators": ("Harmonium", "HarmoniumClassifier", "HarmoniumRegressor")},
     quick={"estimators": ("Harmonium",)},
 )

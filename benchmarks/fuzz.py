@@ -24,8 +24,8 @@ from benchmarks.results import Result
 BENCHMARK = Benchmark(
     title="What fuzzers make up",
     claim="files, frames, commands and requests that fuzzers make up: answered, or refused in one sentence",
-    minutes=10,
-    settings={"seconds": 600},
+    minutes=6,
+    settings={"seconds": 300},
     quick={"seconds": 60},
 )
 # what atheris reads, and what hypothesis and schemathesis draw; the first have most to search through

@@ -14,7 +14,7 @@ BENCHMARK = Benchmark(
     title="Failing disks",
     claim="whichever operation on files or allocation fails, the old or the new is there, never a part of it, and a "
     "sentence says so",
-    minutes=6,
+    minutes=3,
     settings={"step": 1, "allocations": 7},
     quick={"step": 10, "allocations": 200},
 )

@@ -8,6 +8,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from benchmarks.results import Measured
+
 PAUSE = 0.3  # seconds
 
 
@@ -33,11 +35,11 @@ def median(values: Sequence[float]) -> float:
     return statistics.median(values)
 
 
-def with_deviation(values: Sequence[float], ddof: int = 0) -> dict[str, float]:
+def with_deviation(values: Sequence[float], ddof: int = 0) -> Measured:
     """Return mean and standard deviation, as a cell that is shown as "mean ± spread"."""
-    return {"mean": float(np.mean(values)), "spread": float(np.std(values, ddof=ddof))}
+    return Measured(values, float(np.std(values, ddof=ddof)))
 
 
-def with_error(values: Sequence[float]) -> dict[str, float]:
+def with_error(values: Sequence[float]) -> Measured:
     """Return mean and standard error of the mean, as a cell that is shown as "mean ± spread"."""
-    return {"mean": float(np.mean(values)), "spread": float(np.std(values, ddof=1) / np.sqrt(len(values)))}
+    return Measured(values, float(np.std(values, ddof=1) / np.sqrt(len(values))))

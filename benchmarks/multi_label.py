@@ -36,7 +36,7 @@ from harmonium.metrics import expected_calibration_error
 BENCHMARK = Benchmark(
     title="Several labels at once: enron and medical",
     claim="labels of enron and medical with all defaults, against linear and RBF machines for each label",
-    minutes=5,
+    minutes=2,
     data=("enron", "medical"),
     settings={"seeds": 3, "folds": 3},
 )

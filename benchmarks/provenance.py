@@ -1,13 +1,14 @@
 """Code that a stored result was made by: the commit, and digests of the sources that the benchmark imports.
 
 Imports are read from the syntax trees, so what only a child process or a function imports counts as well. A digest is
-of the syntax tree without docstrings, so wording makes no result stale.
+of the syntax tree without docstrings, titles and expected times, so wording and formatting make no result stale.
 """
 
 from __future__ import annotations
 
 import ast
 import hashlib
+import importlib.util
 import subprocess
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -19,6 +20,7 @@ PACKAGES = {"harmonium": ROOT / "src" / "harmonium", "benchmarks": ROOT / "bench
 DIGITS = 12  # of a digest
 # what runs benchmarks and renders results shapes no number
 RUNNER = {f"benchmarks.{name}" for name in ("registry", "results", "environment")}
+TOLD = {"title", "claim", "minutes", "first_minutes", "quick"}  # what a benchmark says of itself that shapes no number
 SHOWN = 3  # changed packages that a sentence names
 
 
@@ -51,6 +53,13 @@ def state(result: Mapping[str, Any]) -> str:
     return f"older than {', '.join(changed[:SHOWN])}{more}"
 
 
+def lacking(benchmark: str) -> list[str]:
+    """Return the packages that a benchmark imports, in functions too, and that are not installed."""
+    modules = [module for module in imported(f"benchmarks.{benchmark}") if module.startswith("benchmarks.")]
+    roots = {name.partition(".")[0] for module in modules for name in _foreign(module)}
+    return sorted(name for name in roots if importlib.util.find_spec(name) is None)
+
+
 def imported(module: str) -> set[str]:
     """Return a module of the project and all modules of the project that it imports, in functions too."""
     found, waiting = set[str](), [module]
@@ -61,16 +70,36 @@ def imported(module: str) -> set[str]:
     return found
 
 
-@cache
 def _imports(module: str) -> list[str]:
     """Return the modules of the project that one module imports, and the packages around it."""
-    found = [module.rpartition(".")[0]] if "." in module else []
+    around = [module.rpartition(".")[0]] if "." in module else []
+    return [name for name in (*around, *_named(module)) if _path(name)]
+
+
+def _foreign(module: str) -> list[str]:
+    """Return the modules that one module imports and that are not of the project."""
+    return [name for name in _named(module) if name.partition(".")[0] not in PACKAGES]
+
+
+@cache
+def _named(module: str) -> list[str]:
+    """Return the modules that the imports of one module name."""
+    found = []
     for node in ast.walk(_tree(module)):
         if isinstance(node, ast.Import):
             found += [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            found += [_home(node.module, alias.name) for alias in node.names]
-    return [name for name in found if _path(name)]
+        elif isinstance(node, ast.ImportFrom):
+            home = _absolute(module, node)
+            found += [_home(home, alias.name) for alias in node.names]
+    return found
+
+
+def _absolute(module: str, node: ast.ImportFrom) -> str:
+    """Return the module that a ``from`` names, whose dots begin at the one that imports."""
+    path = _path(module)
+    around = module.split(".") + ["__init__"] * (path is not None and path.stem == "__init__")
+    above = around[: -node.level] if node.level else []
+    return ".".join([*above, *([node.module] if node.module else [])])
 
 
 def _home(module: str, name: str) -> str:
@@ -95,6 +124,9 @@ def _digest(module: str) -> str:
     for body in _bodies(tree):
         if body and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
             body[0].value.value = ""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Benchmark":
+            node.keywords = [keyword for keyword in node.keywords if keyword.arg not in TOLD]
     return _hash(ast.dump(tree))
 
 

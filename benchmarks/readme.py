@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import registry, results
+from benchmarks.best import Number, clearly_best
 from benchmarks.rendering import markdown, table
 
 FOLDER = Path(__file__).parent
@@ -55,6 +56,9 @@ TAKE: dict[str, Callable[[list[Decimal]], list[Decimal]]] = {
     "mean": lambda values: [sum(values, Decimal(0)) / len(values)],
     "range": lambda values: [min(values), max(values)],
 }
+
+
+EXTREMES: dict[str, Callable[..., Number]] = {"smallest": min, "largest": max}
 
 
 class UnknownPlace(LookupError):
@@ -127,12 +131,46 @@ def results_table(rows: Iterable[Mapping[str, Any]]) -> str:
 
 
 def _filled(row: Mapping[str, Any], column: str) -> str:
+    if "**" in row[column]:
+        raise UnknownPlace(f"The row {row['what']!r} of {ROWS.name} has bold by hand; name what competes instead.")
+    bold = _bold(row)
+
     def number(match: re.Match[str]) -> str:
-        if match[1] not in row.get("numbers", {}):
-            raise UnknownPlace(f"The row {row['what']!r} of {ROWS.name} names no place for {match[0]}.")
-        return _number(_merged(row.get("from", {}), row["numbers"][match[1]]))
+        text = _number(_place(row, match[1]))
+        return f"**{text}**" if match[1] in bold else text
 
     return re.sub(r"\{(\w+)\}", number, row[column])
+
+
+def _bold(row: Mapping[str, Any]) -> set[str | None]:
+    """Return the names of the numbers of a row that are clearly the best of those that they compete with."""
+    return {
+        clearly_best({name: _compared(_place(row, name)) for name in names.split()}, smaller=key == "smaller")
+        for key in ("larger", "smaller")
+        for names in row.get(key, ())
+    }
+
+
+def _place(row: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """Return where a number of a row comes from."""
+    if name not in row.get("numbers", {}):
+        raise UnknownPlace(f"The row {row['what']!r} of {ROWS.name} names no place for {{{name}}}.")
+    return _merged(row.get("from", {}), row["numbers"][name])
+
+
+def _compared(place: Mapping[str, Any]) -> Number:
+    """Return the number in one cell (of several, the smallest or largest), with its spread and what it sums up."""
+    found = [_number_of(place, *one) for one in _cells(place)]
+    if len(found) == 1 or place.get("take") in EXTREMES:
+        return EXTREMES[place.get("take", "largest")](found, key=lambda number: number.mean)
+    raise UnknownPlace(f"{dict(place)} of {ROWS.name} stands for {len(found)} numbers, of which none can be bold.")
+
+
+def _number_of(place: Mapping[str, Any], record: Mapping[str, Any], column: str, cell: Any) -> Number:
+    """Return the number in a cell."""
+    (value,) = _cell_values(cell, place)
+    each = _each(place["benchmark"]).get((place["table"], results.row_name(record), column), ())
+    return Number(float(value), cell.get("spread") if isinstance(cell, dict) else None, tuple(each))
 
 
 def _merged(common: Mapping[str, Any], own: Any) -> dict[str, Any]:
@@ -180,6 +218,14 @@ def _settings(place: Mapping[str, Any]) -> list[Decimal]:
 
 def _values(place: Mapping[str, Any]) -> list[Decimal]:
     """Return the numbers in the cells of some rows and columns of a table."""
+    found = [value for _, _, cell in _cells(place) for value in _cell_values(cell, place)]
+    if not found or not all(isinstance(value, int | float) for value in found):
+        raise UnknownPlace(f"{dict(place)} of {ROWS.name} stands for {found}; name a row and column with numbers.")
+    return [Decimal(str(value)) for value in found]
+
+
+def _cells(place: Mapping[str, Any]) -> list[tuple[dict[str, Any], str, Any]]:
+    """Return some cells of a table, each with its row and the name of its column."""
     for key in ("benchmark", "table", "column"):
         if key not in place:
             raise UnknownPlace(f"{dict(place)} of {ROWS.name} names no {key}.")
@@ -190,20 +236,24 @@ def _values(place: Mapping[str, Any]) -> list[Decimal]:
     first = next(iter(part["columns"]))
     wanted = [one if isinstance(one, dict) else {first: one} for one in _listed(place.get("row", {}))]
     rows = [row for one in wanted for row in part["rows"] if all(row.get(key) == one[key] for key in one)]
-    found = []
-    for row in rows:
-        for column in _listed(place["column"]):
-            if column not in row:
-                raise UnknownPlace(f"Table {place['table']!r} of {place['benchmark']} has no column {column!r}.")
-            cell = row[column]
-            found += _listed(cell.get(place.get("field", "mean")) if isinstance(cell, dict) else cell)
-    if not found or not all(isinstance(value, int | float) for value in found):
-        raise UnknownPlace(f"{dict(place)} of {ROWS.name} stands for {found}; name a row and column with numbers.")
-    return [Decimal(str(value)) for value in found]
+    columns = _listed(place["column"])
+    if missing := [column for column in columns if column not in part["columns"]]:
+        raise UnknownPlace(f"Table {place['table']!r} of {place['benchmark']} has no column {missing[0]!r}.")
+    return [(row, column, row[column]) for row in rows for column in columns]
+
+
+def _cell_values(cell: Any, place: Mapping[str, Any]) -> list[Any]:
+    """Return the numbers of a cell; of a record one field."""
+    return _listed(cell.get(place.get("field", "mean")) if isinstance(cell, dict) else cell)
 
 
 def _listed(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
+
+
+@lru_cache
+def _each(name: str) -> dict[tuple[str, str, str], list[float]]:
+    return results.read_values(_result(name))
 
 
 @lru_cache

@@ -13,6 +13,8 @@ def markdown(result: Mapping[str, Any]) -> str:
     blocks = [f"# {result['title']}", f"`python -m benchmarks run {result['benchmark']}`", _made(result)]
     blocks += result["remarks"]
     blocks += [_part(part) for part in result["parts"]]
+    if result["values"]:
+        blocks.append(f"The values of single repetitions are lines of [{result['values']}]({result['values']}).")
     if result["history"]:
         blocks += [f"## {HISTORY}", *result["history"]]
     return "\n\n".join(blocks) + "\n"
@@ -56,7 +58,9 @@ def _made(result: Mapping[str, Any]) -> str:
     seconds = result["seconds"]
     of = f" of commit {result['commit']}" * bool(result["commit"])
     took = f", {seconds / 60:.0f} min" if seconds and seconds >= 60 else ""
-    return f"{result['date']}{of}{took}; {where}; {versions}"
+    seeds = f", {result['seeds']} seeds or splits" if result["seeds"] else ""
+    peak = f", at most {result['peak_mb']:,.0f} MB" if result["peak_mb"] else ""
+    return f"{result['date']}{of}{seeds}{took}{peak}; {where}; {versions}"
 
 
 def _part(part: Mapping[str, Any]) -> str:

@@ -8,6 +8,9 @@ date      : day of the run, YYYY-MM-DD
 commit    : of the run, with "+" behind it if sources differed from it; "" where it is not known
 sources   : digests of the code that the benchmark imports, by package; empty where they are not known
 seconds   : of the whole run; null where they are not known
+peak_mb   : memory of the largest process; null where it is not known
+seeds     : repetitions with seeds, splits or folds of their own; null if there is one
+values    : file beside the result with the value of each repetition, one a line; "" if there are none
 machine   : processor, cores, memory_gb
 versions  : version of Python and of each package, by name
 settings  : what the benchmark was run with, by name
@@ -26,13 +29,16 @@ figure  : ``file``, the name of a picture beside the result; ``caption``
 
 A cell is null, a string, a number, a record of numbers by name, or a list of strings and numbers. A format is one of
 Python's format strings: ``{:.3f}`` for numbers, ``{median:.2f} ({largest:.2f})`` for records. The record of ``mean``
-and ``spread`` is shown as "mean ± spread", both by the format of a number. Numbers without a format have three
-decimals, or three digits if they are very small or large.
+and ``spread`` is shown as "mean ± spread", both by the format of a number; the values that they sum up are lines of
+``results/NAME.csv``. Numbers without a format have three decimals, or three digits if they are very small or large.
 """
 
 from __future__ import annotations
 
+import csv
 import datetime
+import io
+import itertools
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -49,6 +55,9 @@ FIELDS: dict[str, Any] = {
     "commit": str,
     "sources": dict,
     "seconds": (int, float, type(None)),
+    "peak_mb": (int, float, type(None)),
+    "seeds": (int, type(None)),
+    "values": str,
     "machine": dict,
     "versions": dict,
     "settings": dict,
@@ -66,15 +75,37 @@ DIGITS = 6  # significant ones that are kept of a measurement
 WIDTH = 120  # of a line of JSON
 
 
+# what results lack that were made before it was recorded
+UNKNOWN: dict[str, Any] = {"peak_mb": None, "seeds": None, "values": ""}
+VALUES = ["table", "row", "column", "repetition", "value"]  # columns of NAME.csv
+
+
 class InvalidResult(ValueError):
     """A stored result does not follow the schema."""
 
 
+class Measured(dict[str, float]):
+    """Mean and spread of the values of several seeds, splits or folds, which it remembers."""
+
+    def __init__(self, values: Iterable[float], spread: float) -> None:
+        self.each = [float(value) for value in values]
+        super().__init__(mean=float(np.mean(self.each)), spread=spread)
+
+
 class Result:
-    """Text, tables and figures of one run, in the order in which they are read."""
+    """Text, tables and figures of one run, in the order in which they are read.
+
+    Attributes
+    ----------
+    parts : list of dict
+        What the run found, as it is stored.
+    values : list of list
+        Every value that a cell of a table sums up: table, row, column, number of the repetition, value.
+    """
 
     def __init__(self) -> None:
         self.parts: list[dict[str, Any]] = []
+        self.values: list[list[Any]] = []
 
     def text(self, text: str) -> None:
         """Add a paragraph or list of Markdown."""
@@ -106,11 +137,23 @@ class Result:
         for row in rows:
             named = row if isinstance(row, Mapping) else dict(zip(formats, row, strict=True))
             records.append({column: plain(named[column]) for column in formats})
+            self.values += [
+                [name, row_name(records[-1]), column, number, plain(value)]
+                for column in formats
+                if isinstance(cell := named[column], Measured)
+                for number, value in enumerate(cell.each)
+            ]
         self.parts.append({"kind": "table", "name": name, "columns": formats, "rows": records})
 
     def figure(self, file: str, caption: str) -> None:
         """Add a picture that the run has written to its folder."""
         self.parts.append({"kind": "figure", "file": file, "caption": caption})
+
+
+def row_name(record: Mapping[str, Any]) -> str:
+    """Return what tells a row of a table from others: its texts and whole numbers before the first measurement."""
+    cells = itertools.takewhile(lambda cell: isinstance(cell, str | int), record.values())
+    return ", ".join(map(str, cells))
 
 
 def plain(value: Any) -> Any:
@@ -131,14 +174,19 @@ def plain(value: Any) -> Any:
 def stored(
     name: str, title: str, result: Result, settings: Mapping[str, Any], history: list[str], made: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the result of a run that has just ended as it is stored; ``made`` has its commit, sources and seconds."""
+    """Return the result of a run that has just ended as it is stored.
+
+    ``made`` has its commit, sources, seconds, peak memory and seeds.
+    """
     from benchmarks.environment import machine, versions
 
     return {
         "benchmark": name,
         "title": title,
         "date": datetime.date.today().isoformat(),
+        **UNKNOWN,
         **plain(made),
+        "values": f"{name}.csv" if result.values else "",
         "machine": machine(),
         "versions": versions(),
         "settings": plain(settings),
@@ -163,6 +211,7 @@ def read(name: str, folder: Path | None = None) -> dict[str, Any]:
     except json.JSONDecodeError as error:
         raise InvalidResult(f"{path.name} is not valid JSON: {error}.") from error
     try:
+        result = {**UNKNOWN, **result} if isinstance(result, dict) else result
         validate(result)
         _require(result["benchmark"] == name, f"'benchmark' must be {name!r} like the file")
     except InvalidResult as error:
@@ -175,8 +224,27 @@ def write(result: dict[str, Any], folder: Path | None = None) -> Path:
     validate(result)
     path = (folder or FOLDER) / f"{result['benchmark']}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(_encoded(result) + "\n")
+    path.write_text(_encoded({field: result[field] for field in FIELDS}) + "\n")
     return path
+
+
+def write_values(result: Mapping[str, Any], values: Iterable[Iterable[Any]], folder: Path | None = None) -> None:
+    """Store the values that a result sums up in a folder (`FOLDER`), if there are any."""
+    if result["values"]:
+        text = io.StringIO()
+        csv.writer(text, lineterminator="\n").writerows([VALUES, *values])
+        ((folder or FOLDER) / result["values"]).write_text(text.getvalue())
+
+
+def read_values(result: Mapping[str, Any], folder: Path | None = None) -> dict[tuple[str, str, str], list[float]]:
+    """Return the values that a stored result sums up, by table, name of the row and column."""
+    found: dict[tuple[str, str, str], list[float]] = {}
+    if result["values"]:
+        with ((folder or FOLDER) / result["values"]).open(newline="") as file:
+            for line in csv.DictReader(file):
+                key = (line["table"], line["row"], line["column"])
+                found.setdefault(key, []).append(float(line["value"] or "nan"))
+    return found
 
 
 def tables(result: Mapping[str, Any]) -> dict[str, dict[str, Any]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,6 +12,8 @@ from typing import Any
 
 from benchmarks import provenance, registry, results
 from benchmarks.rendering import markdown
+
+REPETITIONS = ("seeds", "trials", "splits", "folds", "partitions", "draws")  # settings that say how often
 
 
 class PlaceNeeded(ValueError):
@@ -40,14 +43,36 @@ def run(name: str, settings: Mapping[str, Any] | None = None, output: Path | Non
     made: dict[str, Any] = {"commit": provenance.commit(), "sources": provenance.sources(name)}
     begin = time.perf_counter()
     result = function(SimpleNamespace(output=output, **used))
-    made["seconds"] = time.perf_counter() - begin
+    made |= {"seconds": time.perf_counter() - begin, "peak_mb": peak_memory(), "seeds": repetitions(used)}
     # the history is that of the protocol, wherever this run is stored; remarks are of the run that is replaced
     history = results.read(name)["history"] if name in results.names() else []
     remarks = results.read(name, output)["remarks"] if name in results.names(output) else []
     document = results.stored(name, benchmark.title, result, used, history, made)
     path = results.write(document, output)
+    results.write_values(document, result.values, output)
     path.with_suffix(".md").write_text(markdown(document))
     print(markdown(document))
     if remarks:
         print("The result before had remarks; add those that still hold:", *remarks, sep="\n\n")
     return path
+
+
+def expected_minutes(name: str) -> float:
+    """Return what the stored run of a benchmark took, if it had the settings of now, and else what is expected."""
+    benchmark, _ = registry.load(name)
+    if name in results.names():
+        stored = results.read(name)
+        if stored["seconds"] and stored["settings"] == results.plain(benchmark.settings):
+            return float(stored["seconds"]) / 60
+    return benchmark.minutes
+
+
+def repetitions(settings: Mapping[str, Any]) -> int | None:
+    """Return the number of seeds, splits or folds that settings ask for; None if they name none."""
+    return next((int(settings[name]) for name in REPETITIONS if isinstance(settings.get(name), int)), None)
+
+
+def peak_memory() -> float:
+    """Return the most MB that this process, or one that it has waited for, has held."""
+    kinds = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    return max(resource.getrusage(kind).ru_maxrss for kind in kinds) / 1024

@@ -26,7 +26,7 @@ from benchmarks.results import Result
 BENCHMARK = Benchmark(
     title="Workers that die or hang",
     claim="workers of `harmonium serve` killed or stopped 100 times: replaced within 5 s, all ended within 10 s",
-    minutes=12,
+    minutes=8,
     settings={"times": 100, "services": 10},
     quick={"times": 2, "services": 1},
 )

@@ -161,7 +161,7 @@ def report(found: Found) -> Result:
         f"{len(others)} photographs, {np.diff(data.offsets).max()} windows each. p: paired t-test over {n_folds} "
         f"splits against dissimilarity. IoU of the best window {best_window:.3f}, of always the middle "
         f"one {always:.3f}. The curves of all methods took {seconds / 60:.1f} minutes of processor time with windows "
-        "cached: about half of that on two free cores. See the [choice of the setting](weak_shapes_setting.md)."
+        "cached: about half of that on two free cores."
     )
     result.text("Test loss for each C, mean over splits:")
     forms = {f"C = {C:g}": "{:.1f}" for C in C_GRID}

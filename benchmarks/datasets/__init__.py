@@ -2,7 +2,6 @@
 
 from benchmarks.datasets.bdgp import load_bdgp
 from benchmarks.datasets.caltech4 import load_caltech4
-from benchmarks.datasets.corel5k import load_corel5k
 from benchmarks.datasets.mfeat import load_mfeat
 from benchmarks.datasets.reuters import expand_multilabel, load_reuters21578
 from benchmarks.datasets.shapes import load_shapes
@@ -16,7 +15,6 @@ __all__ = [
     "load_bdgp",
     "load_bikewale",
     "load_caltech4",
-    "load_corel5k",
     "load_enron",
     "load_medical",
     "load_mfeat",

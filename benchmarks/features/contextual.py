@@ -7,9 +7,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from benchmarks.features.adjectives import NEGATIVE_ADJECTIVES, POSITIVE_ADJECTIVES
 from harmonium.features.sentences import denied, denies, split_sentences
-
-from .adjectives import NEGATIVE_ADJECTIVES, POSITIVE_ADJECTIVES
 
 __all__ = ["CONTEXTUAL_FEATURES", "NEGATIVE_ADJECTIVES", "POSITIVE_ADJECTIVES", "contextual_features"]
 

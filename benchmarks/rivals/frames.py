@@ -1,4 +1,4 @@
-"""Rivals that predict a column of a raw data frame: skrub, CatBoost, LightGBM, EBM, and linear models.
+"""Rivals that predict a column of a raw data frame: skrub, CatBoost, LightGBM and linear models.
 
 `Columns` says what each column is, by a rule that all rivals but skrub share: strings that repeat are categories,
 strings of more than 40 values are texts, and a column may be both. Where strengths are chosen, it is on training rows.
@@ -15,11 +15,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import scipy.sparse
-from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
-from sklearn.linear_model import LogisticRegression, LogisticRegressionCV, RidgeCV
-from sklearn.model_selection import GridSearchCV
-from sklearn.multiclass import OneVsRestClassifier
+from sklearn.linear_model import LogisticRegressionCV, RidgeCV
 from sklearn.preprocessing import OneHotEncoder
 
 from benchmarks.rivals.prepared import FOLDS, RIVALS, Preparation, trivial, tuned
@@ -27,10 +24,8 @@ from benchmarks.rivals.prepared import FOLDS, RIVALS, Preparation, trivial, tune
 FEW_LEVELS = 40  # strings of more values are texts; so says skrub
 REPEATS = 2.0  # rows a value on average, from which strings are categories
 STRENGTHS = np.logspace(-3, 3, 7)  # of the linear model behind skrub
-LABEL_STRENGTHS = (1.0, 10.0, 100.0)  # of the logistic regressions of labels
 N_WORDS, N_CHARACTERS = 2000, 20_000  # of a text at most: words for LightGBM, n-grams for linear models
 CATBOOST_ROWS = 50  # of a word that CatBoost knows
-EBM_BAGS = 14  # interpret's default
 WAYS = ("binary", "log-counts × idf, unit rows")  # how linear models may weigh words, n-grams and categories
 
 
@@ -135,21 +130,6 @@ def lightgbm(train: pd.DataFrame, y: pd.Series, test: pd.DataFrame, classes: boo
     return model.fit(matrices[0], y.to_numpy()).predict(matrices[1])
 
 
-def ebm(train: pd.DataFrame, y: pd.Series, test: pd.DataFrame, classes: bool) -> np.ndarray:
-    """Predict by an explainable boosting machine of interpret on what skrub's `TableVectorizer` makes.
-
-    Pairs are among its terms, but not of more than two classes, where it has none.
-    """
-    from interpret.glassbox import ExplainableBoostingClassifier, ExplainableBoostingRegressor
-    from skrub import TableVectorizer
-
-    kind = ExplainableBoostingClassifier if classes else ExplainableBoostingRegressor
-    given = {"interactions": 0} if classes and y.nunique() > 2 else {}
-    vectoriser = TableVectorizer()
-    model = kind(random_state=0, n_jobs=1, outer_bags=EBM_BAGS, **given).fit(vectoriser.fit_transform(train), y)
-    return np.ravel(model.predict(vectoriser.transform(test)))
-
-
 def words_and_characters(train: pd.DataFrame, y: pd.Series, test: pd.DataFrame, classes: bool) -> np.ndarray:
     """Predict by a ridge or a logistic regression on words, character n-grams, one-hot categories and numbers.
 
@@ -200,41 +180,12 @@ FRAME_RIVALS: dict[str, Predictor] = {
     "skrub, linear model": skrub_linear,
     "CatBoost, texts and categories": catboost,
     "LightGBM, tf-idf": lightgbm,
-    "EBM, skrub's columns": ebm,
     "linear model, words + characters + one-hot": words_and_characters,
 }
 
 
-# ---- labels ----------------------------------------------------------------------------------------------------------
-def skrub_boosting_of_labels(train: pd.DataFrame, labels: np.ndarray, test: pd.DataFrame) -> np.ndarray:
-    """Predict an indicator matrix by histogram boosting of each label on what skrub's `TableVectorizer` makes."""
-    from skrub import TableVectorizer
-
-    vectoriser, model = TableVectorizer(), OneVsRestClassifier(HistGradientBoostingClassifier(random_state=0))
-    return model.fit(vectoriser.fit_transform(train), labels).predict(vectoriser.transform(test))
-
-
-def linear_model_of_labels(train: pd.DataFrame, labels: np.ndarray, test: pd.DataFrame) -> np.ndarray:
-    """Predict an indicator matrix by a logistic regression of each label, with one C that cross-validation chooses."""
-    seen, new = described(train, test)
-    rows, unseen = Preparation(tuple(seen), WAYS[1]).matrices(seen, new)
-    model = OneVsRestClassifier(LogisticRegression(solver="liblinear"))
-    search = GridSearchCV(model, {"estimator__C": LABEL_STRENGTHS}, scoring="f1_micro", cv=FOLDS)
-    return search.fit(rows, labels).predict(unseen)
-
-
-LABEL_RIVALS: dict[str, Callable[[pd.DataFrame, np.ndarray, pd.DataFrame], np.ndarray]] = {
-    "skrub, boosting": skrub_boosting_of_labels,
-    "linear model, words + characters + one-hot": linear_model_of_labels,
-}
-
-
-def predicted(
-    name: str, train: pd.DataFrame, y: pd.Series | np.ndarray, test: pd.DataFrame, classes: bool
-) -> np.ndarray:
-    """Return what a rival predicts for test rows, without its warnings; of an indicator matrix, another."""
+def predicted(name: str, train: pd.DataFrame, y: pd.Series, test: pd.DataFrame, classes: bool) -> np.ndarray:
+    """Return what a rival predicts for test rows, without its warnings."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        if isinstance(y, np.ndarray):
-            return LABEL_RIVALS[name](train, y, test)
         return FRAME_RIVALS[name](train, y, test, classes)

@@ -34,8 +34,8 @@ def write_pages(app: Sphinx) -> None:
     for name, text in pages.items():
         if not (folder / name).exists() or (folder / name).read_text() != text:
             (folder / name).write_text(text)
-    for picture in results.FOLDER.glob("*.png"):
-        shutil.copy2(picture, folder / picture.name)
+    for file in (*results.FOLDER.glob("*.png"), *results.FOLDER.glob("*.csv")):
+        shutil.copy2(file, folder / file.name)
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -24,7 +24,7 @@ MODULES = {
 
 
 def forget() -> None:
-    for function in (provenance._tree, provenance._digest, provenance._imports, provenance._public):
+    for function in (provenance._tree, provenance._digest, provenance._named, provenance._public):
         function.cache_clear()
 
 
@@ -52,6 +52,20 @@ def test_lazy_names_and_imports_in_functions_count(tree: Path) -> None:
     found = provenance.imported("benchmarks.fast")
     assert {"harmonium.estimators.model", "harmonium.late", "benchmarks.measuring"} <= found
     assert "harmonium.unused" not in found
+
+
+def test_relative_imports_and_packages_that_are_not_installed_are_seen(tree: Path) -> None:
+    (tree / "benchmarks/fast.py").write_text("def f():\n    from .measuring import median\n    import nowhere.else_\n")
+    assert "harmonium.late" in provenance.imported("benchmarks.fast")
+    assert provenance.lacking("fast") == ["nowhere"]
+
+
+def test_what_a_benchmark_says_of_itself_makes_no_result_stale(tree: Path) -> None:
+    text = "BENCHMARK = Benchmark(title='{}', minutes={}, settings={{'rows': {}}})\n"
+    (tree / "benchmarks/fast.py").write_text(text.format("Fast", 1, 5))
+    forget()
+    assert state_after(tree, "benchmarks/fast.py", text.format("Faster", 2, 5)) == "current"
+    assert state_after(tree, "benchmarks/fast.py", text.format("Faster", 2, 6)) == "older than benchmarks.fast"
 
 
 @pytest.mark.parametrize(

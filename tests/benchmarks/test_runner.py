@@ -11,10 +11,12 @@ import sys
 import tomllib
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from benchmarks import __main__ as command_line
-from benchmarks import readme, registry, rendering, results, runner
+from benchmarks import best, provenance, readme, registry, rendering, results, runner
+from benchmarks.measuring import with_error
 from tests.cases.repository import ROOT
 
 HEAVY = ("tomotopy", "cca_zoo", "mofapy2", "skrub", "catboost", "lightgbm")
@@ -24,9 +26,9 @@ HEAVY = ("tomotopy", "cca_zoo", "mofapy2", "skrub", "catboost", "lightgbm")
 def example() -> dict:
     found = results.Result()
     found.text("Three ways.")
-    rows = [["ours", {"mean": 0.25, "spread": 0.5}, [1, 2]], ["theirs", float("nan"), None]]
+    rows = [["ours", with_error([0.75, -0.25]), [1, 2]], ["theirs", float("nan"), None]]
     found.table("ways", {"method": None, "loss": "{:.2f}", "units": None}, rows)
-    made = {"commit": "0123abcd", "sources": {"harmonium.kernels": "00ff"}, "seconds": 150.0}
+    made = {"commit": "0123abcd", "sources": {"harmonium.kernels": "00ff"}, "seconds": 150.0, "seeds": 2}
     return results.stored("example", "Example", found, {"rounds": (1, 2)}, ["It was once another."], made)
 
 
@@ -81,6 +83,7 @@ def test_numbers_formats_and_spreads_are_rendered(example: dict) -> None:
     results.validate(example)
     assert rendering.markdown(example).split("\n\n", 3)[3] == (
         "Three ways.\n\n| method | loss | units |\n|---|---|---|\n| ours | 0.25 ± 0.50 | 1, 2 |\n| theirs |  |  |\n\n"
+        "The values of single repetitions are lines of [example.csv](example.csv).\n\n"
         "## How the protocol came about\n\nIt was once another.\n"
     )
     shown = {0.00123456: "0.00123", 1234.5: "1.23e+03", 12.0: "12", 1234: "1234", 0.25: "0.25"}
@@ -91,6 +94,20 @@ def test_what_is_written_is_read_again(example: dict, tmp_path: Path) -> None:
     path = results.write(example, tmp_path)
     assert results.read("example", tmp_path) == example == json.loads(path.read_text())
     assert max(map(len, path.read_text().splitlines())) <= results.WIDTH
+
+
+def test_values_that_a_cell_sums_up_are_lines_beside_the_result(tmp_path: Path) -> None:
+    found = results.Result()
+    rows = [["a", 2, with_error([1, 2]), 3], ["b", 2, with_error([3, float("nan")]), 4]]
+    found.table("ways", ["method", "units", "loss", "seconds"], rows)
+    document = results.stored("example", "Example", found, {}, [], {"commit": "", "sources": {}, "seconds": None})
+    results.write_values(document, found.values, tmp_path)
+    assert (tmp_path / "example.csv").read_text().splitlines()[:2] == [
+        ",".join(results.VALUES),
+        'ways,"a, 2",loss,0,1.0',
+    ]
+    values = results.read_values(document, tmp_path)
+    assert values["ways", "a, 2", "loss"] == [1, 2] and np.isnan(values["ways", "b, 2", "loss"][1])
 
 
 @pytest.mark.parametrize(
@@ -198,13 +215,52 @@ def test_a_result_that_is_not_there_is_refused_in_one_sentence() -> None:
         results.read("nothing")
 
 
+def test_what_is_better_by_more_than_a_standard_error_is_bold(monkeypatch: pytest.MonkeyPatch) -> None:
+    place = {"benchmark": "example", "table": "ways", "column": "loss", "format": ".1f"}
+    row = {"what": "loss", "cell": "{ours}, {theirs}", "from": place, "numbers": {"ours": "ours", "theirs": "theirs"}}
+    found = results.Result()
+
+    def shown(ours: object, theirs: object) -> str:
+        found.parts.clear()
+        found.table("ways", {"method": None, "loss": None}, [["ours", ours], ["theirs", theirs]])
+        document = results.stored("example", "", found, {}, [], {"commit": "", "sources": {}, "seconds": None})
+        monkeypatch.setattr(readme, "_result", lambda name: document)
+        monkeypatch.setattr(readme, "_each", lambda name: {})
+        return readme._filled({**row, "smaller": ["ours theirs"]}, "cell")
+
+    assert shown({"mean": 1, "spread": 0.1}, {"mean": 2, "spread": 0.1}) == "**1.0**, 2.0"
+    assert shown({"mean": 1, "spread": 0.8}, {"mean": 2, "spread": 0.8}) == "1.0, 2.0"
+    assert shown(1, 2) == "1.0, 2.0"
+    with pytest.raises(readme.UnknownPlace, match="has bold by hand; name what competes"):
+        readme._filled({**row, "cell": "**{ours}**"}, "cell")
+
+
+def test_values_of_the_same_seeds_are_compared_in_pairs() -> None:
+    ours, theirs = (best.Number(np.mean(each), 9.0, tuple(each)) for each in ([1, 5, 9], [2, 6, 10.1]))
+    assert best.clearly_best({"ours": ours, "theirs": theirs}, smaller=True) == "ours"
+    assert best.clearly_best({"ours": ours, "theirs": best.Number(6.0, 9.0)}, smaller=True) is None
+
+
+def test_stale_results_are_refused_by_a_release(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(provenance, "state", lambda result: "current")
+    monkeypatch.setattr(registry, "names", results.names)
+    assert command_line.check_sources(only_stale=True) == 0 and not capsys.readouterr().err
+    states = {"growth": "older than harmonium.core"}
+    monkeypatch.setattr(provenance, "state", lambda result: states.get(result["benchmark"], "current"))
+    assert command_line.main(["render", "--check", "--fresh"]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.split()[0] == "growth" and line.endswith("older than harmonium.core")
+
+
 def test_a_page_without_markers_is_refused() -> None:
     with pytest.raises(ValueError, match="must have <!-- results:begin --> and <!-- results:end --> once each"):
         readme.between("A page.", "results", "A table.")
 
 
 # ---- runner ----------------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("name", ["langevin_speed", "bayes_exact"])
+@pytest.mark.parametrize("name", ["bayes_exact"])
 def test_a_benchmark_runs_from_end_to_end(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert command_line.main(["run", name, "--quick", "--output", str(tmp_path)]) == 0
     found, kept = results.read(name, tmp_path), results.read(name)
@@ -212,6 +268,7 @@ def test_a_benchmark_runs_from_end_to_end(name: str, tmp_path: Path, capsys: pyt
     assert rendering.markdown(found) in capsys.readouterr().out
     benchmark, _ = registry.load(name)
     assert found["settings"] == {**benchmark.settings, **benchmark.quick}
+    assert found["seconds"] > 0 and found["peak_mb"] > 10
     # the stored result came from the same code: the same tables, columns and formats
     assert {name: part["columns"] for name, part in results.tables(found).items()} == {
         name: part["columns"] for name, part in results.tables(kept).items()
@@ -232,6 +289,17 @@ def test_settings_are_options_of_their_own_kind(tmp_path: Path, monkeypatch: pyt
 def test_a_run_with_other_settings_does_not_replace_a_result(capsys: pytest.CaptureFixture[str]) -> None:
     assert command_line.main(["run", "growth", "--quick"]) == 1
     assert "name a folder for the result with --output" in capsys.readouterr().err
+
+
+def test_the_plan_has_the_time_of_the_stored_run_if_it_had_the_settings_of_now(
+    example: dict, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(results, "FOLDER", tmp_path)
+    for settings, minutes in (({"rounds": (1, 2)}, 2.5), ({"rounds": (1,)}, 7)):
+        benchmark = registry.Benchmark("Example", "nothing", 7, settings=settings)
+        monkeypatch.setattr(registry, "load", lambda name, benchmark=benchmark: (benchmark, None))
+        results.write(example, tmp_path)
+        assert runner.expected_minutes("example") == minutes
 
 
 def test_a_new_run_keeps_the_history_and_prints_old_remarks(

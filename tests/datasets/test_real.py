@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy import sparse
 
 from benchmarks.datasets import (
     expand_multilabel,
@@ -15,7 +14,6 @@ from benchmarks.datasets import (
     load_bdgp,
     load_bikewale,
     load_caltech4,
-    load_corel5k,
     load_enron,
     load_medical,
     load_mfeat,
@@ -129,27 +127,6 @@ def test_bdgp_embryos() -> None:
         assert shared[np.arange(500), likeness.argmax(axis=1)].mean() > 1.4 * shared.mean()
 
 
-@needs("corel5k")
-def test_corel5k_photographs() -> None:
-    data = load_corel5k()
-    blobs, words = data.views["blobs"], data.target
-    assert isinstance(blobs, sparse.csr_array) and blobs.shape == (5000, 499) and blobs.dtype == np.float32
-    assert set(blobs.data) == {1} and blobs.sum(axis=1).min() == 1 and blobs.sum(axis=1).max() == 11
-    assert words is not None and words.shape == (5000, 374) and words.dtype == np.int8
-    assert np.bincount(words.sum(axis=1)).tolist() == [0, 32, 376, 1559, 3016, 17]
-    assert len(set(data.target_names)) == 374 and {"sky", "f-16", "white-tailed"} <= set(data.target_names)
-    (train, train_words), (test, test_words) = data.train(), data.test()
-    assert train["blobs"].shape[0] == 4500 and test["blobs"].shape[0] == 500
-    assert train_words is not None and test_words is not None
-    unseen = np.flatnonzero(train_words.sum(axis=0) == 0)
-    assert [data.target_names[word] for word in unseen] == ["grouper", "moss", "aerial"]
-    assert (test_words.sum(axis=0) == 0).sum() == 111
-    assert [int(part["blobs"].sum(axis=0)[-1]) for part in (train, test)] == [55, 499]
-    # Columns mean the same in both files: blobs are about as frequent in one as in the other.
-    shares = [part["blobs"].mean(axis=0)[:-1] for part in (train, test)]
-    assert np.corrcoef(*shares)[0, 1] > 0.8 and abs(np.corrcoef(shares[0][1:], shares[1][:-1])[0, 1]) < 0.1
-
-
 @needs("hotels")
 def test_hotel_reviews() -> None:
     data = load_hotels()
@@ -215,7 +192,6 @@ LOADERS: list[tuple[Callable[..., object], str]] = [
     (load_bikewale, "bikewale"),
     (load_caltech4, "caltech4"),
     (load_cll, "cll"),
-    (load_corel5k, "corel5k"),
     (load_emoji, "emoji"),
     (load_enron, "enron"),
     (load_hotels, "hotels"),

@@ -18,7 +18,6 @@ from benchmarks.datasets import (
     load_bdgp,
     load_bikewale,
     load_caltech4,
-    load_corel5k,
     load_enron,
     load_medical,
     load_mfeat,
@@ -26,7 +25,6 @@ from benchmarks.datasets import (
     load_reuters21578,
     load_wikipedia,
 )
-from benchmarks.datasets.corel5k import read_sparse_arff
 from harmonium.datasets import (
     Dataset,
     DatasetNotFound,
@@ -72,7 +70,6 @@ def test_data_home_prefers_the_argument(tmp_path: Path, monkeypatch: pytest.Monk
         load_caltech4,
         load_wikipedia,
         load_bdgp,
-        load_corel5k,
         load_emoji,
         load_enron,
         load_medical,
@@ -229,34 +226,6 @@ def test_bdgp_is_turned_round_and_checked(folder: Path) -> None:
     write(image, 2 * text, [2, 1])
     with pytest.raises(ValueError, match="must be 0 or 1, but range from 0 to 2"):
         load_bdgp(folder.parent)
-
-
-def test_sparse_arff_reads_names_comments_and_empty_rows() -> None:
-    head = ["% comment", "@RELATION r", "@attribute f-16 {0,1}", r"@attribute 'it\'s' {0, 1}", "@ATTRIBUTE n numeric"]
-    names, values = read_sparse_arff([*head, "", "@DATA", "{}", "{0 1, 2 2.5}\n"])
-    assert names == ["f-16", "it's", "n"]
-    assert isinstance(values, sparse.csr_array) and values.dtype == np.float32
-    assert values.toarray().tolist() == [[0, 0, 0], [1, 0, 2.5]]
-    with pytest.raises(ValueError, match="be numeric or"):
-        read_sparse_arff(["@attribute colour {red,blue}"])
-    with pytest.raises(ValueError, match="enclosed in braces"):
-        read_sparse_arff([*head, "@data", "0,1,2"])
-    with pytest.raises(ValueError, match="from 0 to 2, but name 0 to 3"):
-        read_sparse_arff([*head, "@data", "{0 1,3 1}"])
-
-
-@pytest.mark.parametrize("folder", ["corel5k"], indirect=True)
-def test_corel5k_from_small_files(folder: Path) -> None:
-    head = "@relation r\n@attribute Cluster1 {0,1}\n@attribute Cluster2 {0,1}\n@attribute sky {0,1}\n@data\n"
-    (folder / "Corel5k-train-sparse.arff").write_text(head + "{0 1,2 1}\n{1 1}\n")
-    (folder / "Corel5k-test-sparse.arff").write_text(head + "{0 1}\n")
-    data = load_corel5k(folder.parent)
-    assert data.views["blobs"].toarray().tolist() == [[1, 0], [0, 1], [1, 0]] and data.target_names == ["sky"]
-    assert data.target is not None and data.target.tolist() == [[1], [0], [0]]
-    assert data.split is not None and data.split.tolist() == ["train", "train", "test"]
-    (folder / "Corel5k-test-sparse.arff").write_text(head.replace("sky", "sea") + "{0 1}\n")
-    with pytest.raises(ValueError, match="must have the same attributes"):
-        load_corel5k(folder.parent)
 
 
 @pytest.mark.parametrize("folder", ["hotels"], indirect=True)

@@ -60,8 +60,9 @@ def label_quality(model: HarmoniumClassifier, X: Any, y: Any, n_folds: int = 5, 
     -----
     With held-out probabilities :math:`p_k`, a label is :math:`k` with probability
     :math:`(1 - s) q_k + s (1 - q_k) / (K - 1)`, where :math:`q_k \\propto p_k^\\tau`: models that learned from flipped
-    labels are less sure than they could be. Maximum likelihood gives s and the exponent, with one more flip than there are. All flips are taken for
-    equally likely; where two classes are mistaken for each other, judge by the order of the rows.
+    labels are less sure than they could be. Maximum likelihood gives s and the exponent, with one more flip than there
+    are. All flips are taken for equally likely; where two classes are mistaken for each other, judge by the order of
+    the rows.
 
     Examples
     --------

@@ -36,8 +36,8 @@ class LatentSVM(WeakClassifier):
         sample, ``"random"`` any, and an array these.
     n_init : int, default=1
         Number of times that training begins, each time with other candidates; the one with the lowest bound is kept.
-        Training ends in local optima, so more of them pay if there is time (see `benchmarks/weak_pasted.py`). Guesses
-        after the first one are made from samples that are weighed at random.
+        Training ends in local optima, so more of them pay if there is time. Guesses after the
+        first one are made from samples that are weighed at random.
     class_weight : dict of class to weight, "balanced" or None, default=None
         Weights of the classes in the loss; "balanced" weighs all classes the same.
     self_paced : float or None, default=None
@@ -127,8 +127,8 @@ class IterativeLatentSVM(WeakClassifier):
         sample, ``"random"`` any, and an array these.
     n_init : int, default=1
         Number of times that training begins, each time with other candidates; the one with the lowest bound is kept.
-        Training ends in local optima, so more of them pay if there is time (see `benchmarks/weak_pasted.py`). Guesses
-        after the first one are made from samples that are weighed at random.
+        Training ends in local optima, so more of them pay if there is time. Guesses after the
+        first one are made from samples that are weighed at random.
     class_weight : dict of class to weight, "balanced" or None, default=None
         Weights of the classes in the loss; "balanced" weighs all classes the same.
     self_paced : float or None, default=None
@@ -212,8 +212,8 @@ class DissimilarityClassifier(WeakClassifier):
         sample, ``"random"`` any, and an array these.
     n_init : int, default=1
         Number of times that training begins, each time with other candidates; the one with the lowest bound is kept.
-        Training ends in local optima, so more of them pay if there is time (see `benchmarks/weak_pasted.py`). Guesses
-        after the first one are made from samples that are weighed at random.
+        Training ends in local optima, so more of them pay if there is time. Guesses after the
+        first one are made from samples that are weighed at random.
     class_weight : dict of class to weight, "balanced" or None, default=None
         Weights of the classes in the loss; "balanced" weighs all classes the same.
     self_paced : float or None, default=None

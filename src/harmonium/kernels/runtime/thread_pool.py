@@ -8,7 +8,7 @@ than that. So both sides spin for a moment before they sleep, and yield the proc
 Only queues and locks decide what happens; spinning merely saves the sleep.
 
 This pool stays beside `concurrent.futures`, whose threads sleep between two jobs, and whose caller waits for each of
-them, also for one that was woken too late to help: benchmarks/thread_speed.py runs the same blocks on both.
+them, also for one that was woken too late to help.
 """
 
 from __future__ import annotations

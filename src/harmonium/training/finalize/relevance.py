@@ -36,8 +36,8 @@ _TYPICAL, _LARGEST_SHARE, _FEWEST = 100, 0.05, 5
 # words of two or three items come first, typical of anything by chance.
 _CHANCE = 10.0
 # Features that fewer items have are not ranked: names that stand in a few items say nothing about a topic. This many,
-# but no more than this share of all items, and two of at least twenty. Conventions; benchmarks/topics.py shows what
-# they give.
+# but no more than this share of all items, and two of at least twenty. Conventions; benchmarks/topic_rivals.py shows
+# what they give.
 _FEWEST_ITEMS, _SHARE_OF_ITEMS = 10, 0.01
 # Rows that are read at a time: a convention.
 _BLOCK_ROWS = 1000

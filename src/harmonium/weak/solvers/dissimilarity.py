@@ -5,8 +5,7 @@ SVM and iterative latent SVM), or P_θ (dissimilarity coefficient). Neither step
 loop ends when both together lower that by less than C times the tolerance in a round. The bound ½‖w‖² + J/2 ‖θ‖² + C
 mean_i [ ξ_i(w, θ) − β H_i(θ) ] is recorded, but does not decide: the step of the distribution minimises the loss of the
 predictions, as in the paper, and not ξ_i, so the bound may rise for a round. To stop there left P_θ flat, at higher
-losses of the dissimilarity method; at its best C the 0/1 loss of the latent SVM was as low (development canvases of
-benchmarks/weak_pasted.py).
+losses of the dissimilarity method; at its best C the 0/1 loss of the latent SVM was as low.
 """
 
 from __future__ import annotations
