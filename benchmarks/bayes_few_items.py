@@ -37,7 +37,7 @@ BENCHMARK = Benchmark(
     title="Classes from few items",
     claim="50 labelled items: latent spaces of BDWH against DWH, LSI, neighbours and linear models prepared properly;"
     " how well BDWH knows its errors",
-    minutes=8,
+    minutes=2,
     data=("wikipedia", "bdgp"),
     settings={"sets": ("bdgp", "wikipedia, counts"), "trials": 3, "processes": 1, "sizes": (50,), "rows": 0},
     quick={"sets": ("bdgp",), "trials": 2, "processes": 2, "sizes": (30,), "rows": 120},

@@ -15,7 +15,6 @@ PACKAGES = (
     "scikit-learn",
     "numba",
     "tomotopy",
-    "gensim",
     "scikit-image",
     "cca-zoo",
     "cleanlab",

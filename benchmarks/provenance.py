@@ -1,7 +1,8 @@
 """Code that a stored result was made by: the commit, and digests of the sources that the benchmark imports.
 
-Imports are read from the syntax trees, so what only a child process or a function imports counts as well. A digest is
-of the syntax tree without docstrings, titles and expected times, so wording and formatting make no result stale.
+Imports are read from the syntax trees, so what only a function imports counts as well, and so do code that stands in a
+string, what ``-m`` starts in another process, and all modules of a package of which one is imported by name. A digest
+is of the syntax tree without docstrings, titles and expected times, so wording and formatting make no result stale.
 """
 
 from __future__ import annotations
@@ -11,15 +12,17 @@ import hashlib
 import importlib.util
 import subprocess
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = {"harmonium": ROOT / "src" / "harmonium", "benchmarks": ROOT / "benchmarks", "tests": ROOT / "tests"}
 DIGITS = 12  # of a digest
-# what runs benchmarks and renders results shapes no number
-RUNNER = {f"benchmarks.{name}" for name in ("registry", "results", "environment")}
+# what runs benchmarks and stores results shapes no number, nor does the version that a release sets
+RUNNER = {*(f"benchmarks.{name}" for name in ("registry", "results", "environment")), "harmonium._version"}
 TOLD = {"title", "claim", "minutes", "first_minutes", "quick"}  # what a benchmark says of itself that shapes no number
 SHOWN = 3  # changed packages that a sentence names
 
@@ -85,13 +88,35 @@ def _foreign(module: str) -> list[str]:
 def _named(module: str) -> list[str]:
     """Return the modules that the imports of one module name."""
     found = []
-    for node in ast.walk(_tree(module)):
+    for node in _nodes(_tree(module)):
         if isinstance(node, ast.Import):
             found += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             home = _absolute(module, node)
             found += [_home(home, alias.name) for alias in node.names]
+        elif isinstance(node, ast.List | ast.Tuple):
+            words = [part.value if isinstance(part, ast.Constant) else None for part in node.elts]
+            found += [f"{name}.__main__" for option, name in pairwise(words) if option == "-m"]
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
+            found += _modules_in(node.args[0])
     return found
+
+
+def _nodes(tree: ast.AST) -> Iterator[ast.AST]:
+    """Yield the nodes of a tree, and those of strings in it that are code with imports."""
+    for node in ast.walk(tree):
+        yield node
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and "import " in node.value:
+            with suppress(SyntaxError):
+                yield from ast.walk(ast.parse(node.value))
+
+
+def _modules_in(name: ast.expr) -> list[str]:
+    """Return the modules of the package that a name in parts, such as ``f"package.{name}"``, begins with."""
+    first = name.values[0] if isinstance(name, ast.JoinedStr) else None
+    package = str(first.value).rstrip(".") if isinstance(first, ast.Constant) else ""
+    path = _path(package)
+    return [f"{package}.{each.stem}" for each in sorted(path.parent.glob("*.py"))] if path else []
 
 
 def _absolute(module: str, node: ast.ImportFrom) -> str:

@@ -9,18 +9,19 @@ of scikit-learn, with the settings that a model comes with.
 from __future__ import annotations
 
 import importlib.metadata
+import inspect
 import os
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
 from benchmarks.measuring import median
-from benchmarks.provenance import ROOT
-from benchmarks.registry import Benchmark
+from benchmarks.registry import FOLDER, Benchmark
 from benchmarks.results import Result
 
 BENCHMARK = Benchmark(
@@ -30,24 +31,53 @@ BENCHMARK = Benchmark(
     settings={"rounds": 3},
     quick={"rounds": 1},
 )
-DIGITS = "from sklearn.datasets import load_digits\nX, y = load_digits(return_X_y=True)\n"
-# how each is imported, and what fits the digits in a new process
-PACKAGES = {
-    "harmonium": ("import harmonium.estimators", "from harmonium import HarmoniumClassifier as Model"),
-    "scikit-learn": ("import sklearn.linear_model", "from sklearn.linear_model import LogisticRegressionCV as Model"),
-    "gensim": ("import gensim.models", None),
-    "mofapy2": ("import mofapy2.run.entry_point", None),
-}
+SOURCES = FOLDER.parent
 WHEEL = ("pyproject.toml", "README.md", "LICENSE", "harmonium.cdx.json")
 
 
+# ---- what new processes run ------------------------------------------------------------------------------------------
+def import_harmonium() -> None:
+    import harmonium.estimators  # noqa: F401
+
+
+def import_sklearn() -> None:
+    import sklearn.linear_model  # noqa: F401
+
+
+def import_mofapy2() -> None:
+    import mofapy2.run.entry_point  # noqa: F401
+
+
+def fit_harmonium() -> None:
+    from sklearn.datasets import load_digits
+
+    from harmonium import HarmoniumClassifier
+
+    HarmoniumClassifier().fit(*load_digits(return_X_y=True))
+
+
+def fit_sklearn() -> None:
+    from sklearn.datasets import load_digits
+    from sklearn.linear_model import LogisticRegressionCV
+
+    LogisticRegressionCV().fit(*load_digits(return_X_y=True))
+
+
+PACKAGES: dict[str, tuple[Callable[[], None], Callable[[], None] | None]] = {
+    "harmonium": (import_harmonium, fit_harmonium),
+    "scikit-learn": (import_sklearn, fit_sklearn),
+    "mofapy2": (import_mofapy2, None),
+}
+
+
+# ---- measuring -------------------------------------------------------------------------------------------------------
 def wheel_bytes() -> int:
     """Return the size of the wheel that the sources make."""
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
-        shutil.copytree(ROOT / "src", place / "src", ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(SOURCES / "src", place / "src", ignore=shutil.ignore_patterns("__pycache__"))
         for name in WHEEL:
-            shutil.copy(ROOT / name, place / name)
+            shutil.copy(SOURCES / name, place / name)
         command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel"]
         subprocess.run(command, cwd=place, check=True, capture_output=True)
         (wheel,) = (place / "dist").glob("*.whl")
@@ -70,17 +100,18 @@ def closure(package: str) -> set[str]:
 def installed_bytes(package: str) -> int:
     """Return the size of the files of an installed package, without compiled ones; of harmonium that of its sources."""
     if package == "harmonium":
-        paths = list((ROOT / "src").rglob("*"))
+        paths = list((SOURCES / "src").rglob("*"))
     else:
         paths = [Path(str(file.locate())) for file in importlib.metadata.files(package) or ()]
     return sum(path.stat().st_size for path in paths if path.is_file() and path.suffix != ".pyc")
 
 
-def seconds_of(code: str, cache: Path) -> float:
-    """Return the processor seconds that a new process takes to run some code."""
+def seconds_of(function: Callable[[], None], cache: Path) -> float:
+    """Return the processor seconds that a new process takes for a function, without the imports of this module."""
+    code = f"from __future__ import annotations\n{inspect.getsource(function)}\n{function.__name__}()"
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache)}
     before = os.times()
-    subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True, env=environment, cwd=ROOT)
+    subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True, env=environment, cwd=SOURCES)
     after = os.times()
     return sum(after[2:4]) - sum(before[2:4])  # user and system of children
 
@@ -97,17 +128,18 @@ def run(options: SimpleNamespace) -> Result:
     """Measure harmonium, and those others that are installed."""
     rows = []
     with tempfile.TemporaryDirectory() as folder:
-        for package, (imported, model) in PACKAGES.items():
-            if not is_installed(package):
-                continue
-            names = closure(package)
-            size = sum(map(installed_bytes, names)) / 1e6
-            importing = median([seconds_of(imported, Path(folder)) for _ in range(options.rounds)])
-            fit = f"{DIGITS}{model}\nModel().fit(X, y)"
-            first = seconds_of(fit, Path(folder)) if model else None
-            later = median([seconds_of(fit, Path(folder)) for _ in range(options.rounds)]) if model else None
-            rows.append([package, len(names), size, importing, first, later])
-            print(rows[-1], flush=True)
+        cache = Path(folder)
+
+        def later(function: Callable[[], None]) -> float:
+            return median([seconds_of(function, cache) for _ in range(options.rounds)])
+
+        for package, (imports, fits) in PACKAGES.items():
+            if is_installed(package):
+                names = closure(package)
+                size = sum(map(installed_bytes, names)) / 1e6
+                times = [later(imports), seconds_of(fits, cache) if fits else None, later(fits) if fits else None]
+                rows.append([package, len(names), size, *times])
+                print(rows[-1], flush=True)
     result = Result()
     result.text(
         f"The wheel has {wheel_bytes() / 1e6:.2f} MB. Processor seconds of new processes: a first fit is that of a new "

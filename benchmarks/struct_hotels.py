@@ -38,7 +38,7 @@ BENCHMARK = Benchmark(
     title="Order of paragraphs, and of rows of digits",
     claim="structMMH against MMH, DWH and SVMs on paragraphs of hotel reviews and on digits read row by row; shuffled"
     " controls",
-    minutes=9,
+    minutes=2,
     data=("hotels", "mfeat"),
     settings={
         "sizes": (20,),

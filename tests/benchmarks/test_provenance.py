@@ -60,6 +60,19 @@ def test_relative_imports_and_packages_that_are_not_installed_are_seen(tree: Pat
     assert provenance.lacking("fast") == ["nowhere"]
 
 
+def test_what_another_process_runs_counts(tree: Path) -> None:
+    text = 'CODE = "from harmonium.late import sort"\ndef f():\n    run([python, "-m", "harmonium", "serve"])\n'
+    (tree / "benchmarks/fast.py").write_text(text)
+    (tree / "src/harmonium/__main__.py").write_text(
+        "for name in NAMES:\n    import_module(f'harmonium.parts.{name}')\n"
+    )
+    (tree / "src/harmonium/parts").mkdir()
+    for name in ("__init__", "one", "two"):
+        (tree / f"src/harmonium/parts/{name}.py").write_text("x = 1\n")
+    found = provenance.imported("benchmarks.fast")
+    assert {"harmonium.late", "harmonium.__main__", "harmonium.parts.one", "harmonium.parts.two"} <= found
+
+
 def test_what_a_benchmark_says_of_itself_makes_no_result_stale(tree: Path) -> None:
     text = "BENCHMARK = Benchmark(title='{}', minutes={}, settings={{'rows': {}}})\n"
     (tree / "benchmarks/fast.py").write_text(text.format("Fast", 1, 5))

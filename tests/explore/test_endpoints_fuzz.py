@@ -1,6 +1,6 @@
 """The JSON endpoints under requests made up from their own description: all are answered as described, none is a fault.
 
-It is a short run; the benchmark `explorer_fuzz` is the long one.
+It is a short run; the benchmark `fuzz` is the long one.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from harmonium.kernels.runtime.threads import block_bounds, block_count, run_blo
 #: numbers in a block: enough to make handing it to a thread cheap
 BLOCK = 250_000
 #: Moments below these are set to zero, before they become denormal numbers (below 1e-38), whose products can be twenty
-#: times slower (benchmarks/denormals.py). What they would still add to a parameter is far below its precision.
+#: times slower. What they would still add to a parameter is far below its precision.
 _SMALLEST_VELOCITY = np.float32(1e-25)
 SMALLEST_FIRST = np.float32(1e-18)
 SMALLEST_SECOND = np.float32(1e-36)
