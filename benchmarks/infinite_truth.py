@@ -31,7 +31,7 @@ from harmonium.recipes import iMMH
 BENCHMARK = Benchmark(
     title="Known truth: from 3 to 40 features",
     claim="3 to 40 known features: how many IBP finds on fresh draws, of three kinds, in 1,000 to 10,000 items; α",
-    minutes=8,
+    minutes=5,
     settings={
         "numbers": (3, 6, 12, 24, 40),
         "items": 2000,

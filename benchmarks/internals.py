@@ -7,7 +7,6 @@ from harmonium.core.batch import Batch, ViewBatch
 from harmonium.core.parameters import Parameters, bias_of
 from harmonium.energy import Energy
 from harmonium.estimators.problem import prepare
-from harmonium.families.numerics.chain_states import chain_states
 from harmonium.inference.ais import LogPartition, annealed_log_partition
 from harmonium.inference.exact import exact_expectations, exact_log_partition
 from harmonium.inference.gibbs import gibbs_step
@@ -38,7 +37,6 @@ __all__ = [
     "ViewBatch",
     "annealed_log_partition",
     "bias_of",
-    "chain_states",
     "compute",
     "exact_expectations",
     "exact_log_partition",

@@ -48,7 +48,7 @@ BENCHMARK = Benchmark(
     title="The papers' own settings",
     claim="DWH, TWH and MMH as published, and what each change to our defaults is worth; GM-Mix, GM-LDA,"
     " CorrLDA, MedLDA; average KL",
-    minutes=6,
+    minutes=3,
     data=("wikipedia", "bdgp"),
     settings={"trials": 3, "rows": 200, "test_rows": 600, "iterations": 100, "processes": 1},
     quick={"trials": 1, "rows": 60, "test_rows": 60, "iterations": 3, "processes": 1},

@@ -142,13 +142,17 @@ def _filled(row: Mapping[str, Any], column: str) -> str:
     return re.sub(r"\{(\w+)\}", number, row[column])
 
 
-def _bold(row: Mapping[str, Any]) -> set[str | None]:
+def _bold(row: Mapping[str, Any]) -> set[str]:
     """Return the names of the numbers of a row that are clearly the best of those that they compete with."""
-    return {
-        clearly_best({name: _compared(_place(row, name)) for name in names.split()}, smaller=key == "smaller")
-        for key in ("larger", "smaller")
-        for names in row.get(key, ())
-    }
+    found = set()
+    for smaller, groups in ((False, row.get("larger", ())), (True, row.get("smaller", ()))):
+        for names in groups:
+            places = {name: _place(row, name) for name in names.split()}
+            best = clearly_best({name: _compared(place) for name, place in places.items()}, smaller)
+            shown = [_number(place) for place in places.values()]
+            if best and shown.count(_number(places[best])) == 1:  # seeds may agree to more digits than are shown
+                found.add(best)
+    return found
 
 
 def _place(row: Mapping[str, Any], name: str) -> dict[str, Any]:

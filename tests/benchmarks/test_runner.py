@@ -302,6 +302,24 @@ def test_the_plan_has_the_time_of_the_stored_run_if_it_had_the_settings_of_now(
         assert runner.expected_minutes("example") == minutes
 
 
+def test_all_runs_each_in_a_process_of_its_own_and_says_what_it_cannot_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    started: list[list[str]] = []
+    monkeypatch.setattr(registry, "names", lambda: ["growth", "bayes_exact"])
+    monkeypatch.setattr(provenance, "lacking", lambda name: ["nowhere"] if name == "growth" else [])
+    monkeypatch.setattr(
+        subprocess, "run", lambda command, cwd: started.append(command) or subprocess.CompletedProcess(command, 0)
+    )
+    assert command_line.main(["all", "--plan", "--again"]) == 1 and not started
+    told = capsys.readouterr()
+    assert "growth: 4 min; from here on" in told.out and "growth needs nowhere, which is not installed" in told.err
+    assert command_line.main(["all", "--quick", "--output", str(tmp_path)]) == 1
+    (command,) = started
+    assert command[2:] == ["benchmarks", "run", "bayes_exact", "--quick", "--output", str(tmp_path)]
+    assert command_line.main(["all", "--quick"]) == 1
+
+
 def test_a_new_run_keeps_the_history_and_prints_old_remarks(
     example: dict, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
