@@ -114,7 +114,7 @@ def set_apart(data: Any, y: Any, is_fit: bool = False) -> tuple[Any, Any, tuple[
             f"y must name columns of X, which has {few_of(frame.columns)}; got "
             f"{misspelt(lost[0], frame.columns)}; correct the name."
         )
-    targets: Any = frame[names[0]] if len(names) == 1 else frame.select(names)
+    targets: Any = frame.get_column(names[0]) if len(names) == 1 else frame.select(names)
     native = nw.to_native(targets)
     # columns of Arrow do not know their names
     known = native if hasattr(native, "name") or len(names) > 1 else targets.to_pandas()
