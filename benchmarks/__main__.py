@@ -62,13 +62,15 @@ def run_one(name: str, arguments: list[str]) -> int:
     benchmark, _ = registry.load(name)
     parser = argparse.ArgumentParser(prog=f"python -m benchmarks run {name}", description=benchmark.claim)
     _add_common(parser)
+    if benchmark.long is not None:
+        parser.add_argument("--long", action="store_true", help=f"hours, on demand: {dict(benchmark.long)}")
     for setting, standard in benchmark.settings.items():
         _add_setting(parser, setting, standard)
     given = vars(parser.parse_args(arguments))
-    quick, output = given.pop("quick"), given.pop("output")
+    quick, output, long = given.pop("quick"), given.pop("output"), given.pop("long", False)
     if quick and benchmark.quick is None:
         parser.error("this benchmark has no quick mode")
-    settings = dict(benchmark.quick or {}) if quick else {}
+    settings = dict((benchmark.quick if quick else benchmark.long if long else None) or {})
     settings |= {setting: value for setting, value in given.items() if value is not None}
     runner.run(name, settings, output)
     return 0

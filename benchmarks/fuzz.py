@@ -1,9 +1,9 @@
 """Files, frames, commands and requests that fuzzers make up, for as long as one lets them.
 
-Each kind has a process of its own: atheris changes bytes of data files, and descriptions and numbers of model files
-that are sealed again; hypothesis draws frames, commands and what is sent to the service; schemathesis makes requests up
-from the description of its endpoints. Whatever is found is mended, and goes to ``tests/corpus/``, which every test run
-replays.
+Ten minutes by default, and an hour with ``--long``. Each kind has a process of its own: atheris changes bytes of data
+files, and descriptions and numbers of model files that are sealed again; hypothesis draws frames, commands and what is
+sent to the service; schemathesis makes requests up from the description of its endpoints. Whatever is found is mended,
+and goes to ``tests/corpus/``, which every test run replays.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ BENCHMARK = Benchmark(
     minutes=6,
     settings={"seconds": 300},
     quick={"seconds": 60},
+    long={"seconds": 3600},
 )
 # what atheris reads, and what hypothesis and schemathesis draw; the first have most to search through
 SHARES = {"data": 0.25, "models": 0.2, "frames": 0.15, "commands": 0.15, "requests": 0.1, "endpoints": 0.15}

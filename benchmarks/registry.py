@@ -41,6 +41,8 @@ class Benchmark:
         Values are numbers, strings, booleans or tuples of one kind of these.
     quick : mapping or None, default=None
         Settings with which a run ends in seconds and shows nothing but that it runs.
+    long : mapping or None, default=None
+        Settings of a run on demand that shows more in hours; its result takes the place of the standard one.
     """
 
     title: str
@@ -50,6 +52,7 @@ class Benchmark:
     data: tuple[str, ...] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
     quick: Mapping[str, Any] | None = None
+    long: Mapping[str, Any] | None = None
 
     @property
     def takes(self) -> str:

@@ -30,12 +30,12 @@ def run(name: str, settings: Mapping[str, Any] | None = None, output: Path | Non
     settings : mapping, default=None
         Settings that differ from the standard ones.
     output : path, default=None
-        Folder of the result; ``results/`` if the settings are the standard ones.
+        Folder of the result; ``results/`` if the settings are the standard ones, or those of a long run.
     """
     benchmark, function = registry.load(name)
     used = {**benchmark.settings, **(settings or {})}
     if output is None:
-        if used != dict(benchmark.settings):
+        if used not in ({**benchmark.settings}, {**benchmark.settings, **(benchmark.long or {})}):
             raise PlaceNeeded("These are not the standard settings; name a folder for the result with --output.")
         output = results.FOLDER
     output.mkdir(parents=True, exist_ok=True)

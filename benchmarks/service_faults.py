@@ -1,8 +1,8 @@
 """Workers of `harmonium serve` that are killed or stopped, a hundred times, and how soon others stand in their place.
 
-A service of two workers loses one, by SIGKILL or SIGSTOP in turn, while it is asked over and over. The table says how
-long it took until a new process was started in its place, until that one was ready, and until the whole service had
-ended after SIGTERM; every other service has a stopped worker then.
+A service of two workers loses one, by SIGKILL or SIGSTOP in turn, while it is asked over and over; a third process
+waits then to take its place. The table says how long it took until it did, until it was ready, and until the
+whole service had ended after SIGTERM; every other service has a stopped worker then.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ import sys
 import threading
 import time
 import urllib.request
-from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import SimpleNamespace
@@ -32,17 +31,23 @@ BENCHMARK = Benchmark(
 )
 # seconds, as the claim has them
 REPLACED, ENDED = 5.0, 10.0
-# says when a worker is ready, and is the command otherwise
+# says when a worker starts, begins and is ready, and is the command otherwise
 _TOLD = """
 import sys
 from harmonium.explore.serving import supervisor
-before = supervisor._Worker.listen
+listen_before = supervisor._Worker.listen
 def listen(worker):
-    was = worker.is_ready
-    before(worker)
-    if worker.is_ready and not was:
-        print("ready", worker.process.pid, file=sys.stderr, flush=True)
+    was = worker.is_started, worker.is_ready
+    listen_before(worker)
+    for word, now, before in zip(("started", "ready"), (worker.is_started, worker.is_ready), was):
+        if now and not before:
+            print(word, worker.process.pid, file=sys.stderr, flush=True)
 supervisor._Worker.listen = listen
+begin_before = supervisor._Worker.begin
+def begin(worker):
+    print("begun", worker.process.pid, file=sys.stderr, flush=True)
+    begin_before(worker)
+supervisor._Worker.begin = begin
 from harmonium.cli import main
 if __name__ == "__main__":
     main()
@@ -86,7 +91,7 @@ def _result(
 ) -> Result:
     rows = []
     for fault in replaced:
-        for what, seconds in (("another process is started", replaced[fault]), ("it answers", ready[fault])):
+        for what, seconds in (("another takes its place", replaced[fault]), ("it answers", ready[fault])):
             rows.append([f"{fault}: {what}", *_summary(seconds, REPLACED)])
     rows.append(["SIGTERM: all processes have ended", *_summary(ended, ENDED)])
     result = Result()
@@ -118,6 +123,8 @@ class Service:
         self.process = subprocess.Popen(
             command, stderr=subprocess.PIPE, text=True, env={**os.environ, "COLUMNS": "300"}
         )
+        self.started: set[int] = set()
+        self.begun: set[int] = set()
         self.ready: dict[int, float] = {}
         self.address = ""
         self.n_asked = self.n_unanswered = 0
@@ -133,21 +140,24 @@ class Service:
     def __exit__(self, *_: object) -> None:
         self.is_over = True
         if self.process.poll() is None:
-            for worker in self.workers():
-                os.kill(worker, signal.SIGKILL)
+            for child in self._children():
+                os.kill(child, signal.SIGKILL)
             self.process.kill()
         for thread in self.threads:
             thread.join()
 
     def workers(self) -> list[int]:
-        """Return the processes that serve; beside them there is one that tracks what they share."""
+        """Return the processes that serve; beside them there is one that waits, and one that tracks what they share."""
+        return [child for child in self._children() if child in self.begun]
+
+    def _children(self) -> list[int]:
         import psutil
 
-        children = psutil.Process(self.process.pid).children()
-        return [child.pid for child in children if "spawn_main" in " ".join(_command(child))]
+        return [child.pid for child in psutil.Process(self.process.pid).children()]
 
     def lose_one(self, fault: str) -> tuple[float, float]:
         """Kill or stop a worker; return the seconds until another is started, and until it is ready."""
+        self._wait_for(lambda: self.started & set(self._children()) - self.begun, 120)
         known = set(self.workers())
         begin = time.monotonic()
         os.kill(min(known), signal.SIGKILL if fault == "killed" else signal.SIGSTOP)
@@ -160,7 +170,7 @@ class Service:
         """Send SIGTERM and return the seconds until no process is left."""
         import psutil
 
-        family = [self.process.pid, *self.workers()]
+        family = [self.process.pid, *self._children()]
         self.is_over = True
         begin = time.monotonic()
         self.process.terminate()
@@ -178,7 +188,9 @@ class Service:
     def _read(self) -> None:
         assert self.process.stderr is not None
         for line in self.process.stderr:
-            if said := re.match(r"ready (\d+)", line):
+            if said := re.match(r"(started|begun) (\d+)", line):
+                (self.started if said[1] == "started" else self.begun).add(int(said[2]))
+            elif said := re.match(r"ready (\d+)", line):
                 self.ready[int(said[1])] = time.monotonic()
             elif said := re.search(r"http://\S+", line):
                 self.address = said.group().rstrip("/")
@@ -193,12 +205,3 @@ class Service:
                 urllib.request.urlopen(f"{self.address}/healthz", timeout=2).read()
             except OSError:
                 self.n_unanswered += not self.is_over
-
-
-def _command(process: object) -> Iterator[str]:
-    import psutil
-
-    try:
-        return iter(process.cmdline())  # type: ignore[attr-defined]
-    except psutil.Error:
-        return iter(())

@@ -105,3 +105,16 @@ def test_the_same_bits_on_any_number_of_threads() -> None:
         alone = boosted(LOSSES["labels"], 2).scores
     with threadpool_limits(2):
         np.testing.assert_array_equal(boosted(LOSSES["labels"], 2).scores, alone)
+
+
+def test_a_column_that_all_rows_of_a_step_lack_adds_nothing() -> None:
+    lacking = np.where(np.arange(N) < 100, X[:, 0], np.nan)
+    some = AdditiveBoosting(
+        np.column_stack([lacking, X[:, 2]]),
+        np.zeros(2, dtype=bool),
+        LOSSES["numbers"],
+        np.where(np.arange(N) < 100, 0.0, WEIGHT),
+        np.zeros((N, 2)),
+    )
+    some.step()
+    assert set(some.model().functions) == {1}

@@ -34,7 +34,7 @@ from tests.cases.forged import TABLE
 CORPUS = Path(__file__).parents[1] / "corpus"
 ANSWERED, REFUSED = "answered", "refused"
 #: a sentence with names of columns and classes in it, which are cut
-LONGEST = 700
+LONGEST = 300
 #: seconds that anything so small may take, on a busy machine
 SLOWEST = 30.0
 

@@ -294,3 +294,12 @@ def test_closed_output_is_a_sentence(arguments: list[str], code: int) -> None:
     done = subprocess.run(["sh", "-c", command], stderr=subprocess.PIPE, text=True, check=False)
     assert (done.returncode, "Traceback" in done.stderr, "report it" in done.stderr) == (code, False, False)
     assert "output must have a place" in done.stderr
+
+
+@pytest.mark.parametrize(("output", "code"), [("| true", 1), ("2> /dev/full", 2)], ids=["left", "full"])
+def test_output_that_cannot_be_written_is_no_traceback(output: str, code: int, capfd: pytest.CaptureFixture) -> None:
+    program = "import os, sys; from harmonium.cli.errors import one_line_errors\nwith one_line_errors():\n"
+    program += "    sys.stdout.write('x' * 10**6); sys.stdout.flush(); raise ValueError('no')"
+    command = f"set -o pipefail; {shlex.quote(sys.executable)} -c {shlex.quote(program)} {output}"
+    assert subprocess.run(["bash", "-c", command], stdout=subprocess.DEVNULL, check=False).returncode == code
+    assert not capfd.readouterr().err

@@ -150,7 +150,7 @@ def test_other_wrong_input(fitted: HarmoniumMultiOutput) -> None:
         estimator().fit(X, TARGETS, np.ones((N, 2)))
     with pytest.raises(TypeError, match="a mapping"):
         estimator().set_params(kinds="number").fit(X, TARGETS)
-    with pytest.raises(ValueError, match="one of rating, place, tags"):
+    with pytest.raises(ValueError, match="one of 'rating', 'place', 'tags'"):
         fitted.explain(X[:1], "stars")
     with pytest.raises(ValueError, match=r"y must have the targets 'rating'.*got 'place', 'tags'"):
         fitted.score(X, TARGETS[["place", "tags"]])

@@ -263,7 +263,7 @@ def test_a_review_with_a_script_is_shown_as_text(client: TestClient) -> None:
         ("/values.json", 422, "must have by"),
         ("/columns/4.json", 404, "from 0 to 3"),
         ("/table.json?column:price=dear", 422, "a range of numbers"),
-        ("/table.json?column:kind=middling", 422, "one of bad, good"),
+        ("/table.json?column:kind=middling", 422, "one of 'bad', 'good'"),
         ("/table.json?sort=colour", 422, "sort must be"),
         ("/table.json?lasso=1,2+3,4", 422, "3 to 200 corners"),
         ("/table.csv?n=no", 422, "whole number"),

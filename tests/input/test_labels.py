@@ -256,7 +256,7 @@ def test_partial_fit_refuses_other_classes() -> None:
     refuse(first, lambda: first.partial_fit(X, Y, classes=[0, 1]), "began with, 0, 1; got 2")
     refuse(first, lambda: first.partial_fit(X, np.zeros(N_ROWS), classes=[0]), "got 1 class, 0")
     texts = classifier().partial_fit(X, np.array(["ant", "bee", "cat"])[Y])
-    refuse(texts, lambda: texts.partial_fit(X, Y), "began with, ant, bee, cat; got 0")
+    refuse(texts, lambda: texts.partial_fit(X, Y), "began with, 'ant', 'bee', 'cat'; got 0")
     several = classifier(head=None).partial_fit(X, np.eye(3)[Y])
     refuse(several, lambda: several.partial_fit(X, np.eye(4)[Y]), "only go on with the classes it began with")
     refuse(several, lambda: several.partial_fit(X, Y), "as many columns as training began with, 3; got 1")
@@ -352,3 +352,16 @@ def test_tags_that_no_memory_holds_are_refused_before_they_are_laid_out(monkeypa
     with pytest.raises(ValueError, match="got 1,000 rows of 50 tags; keep the most frequent ones") as refusal:
         reading.read_classes(y, None)
     assert_one_sentence(str(refusal.value))
+
+
+@pytest.mark.parametrize("values", [[1, 2] * 10, [{"a": 1}, {"a": 2}] * 10], ids=["128 bits", "records"])
+def test_columns_that_numpy_cannot_hold_are_read_or_refused(values: list[Any]) -> None:
+    polars = pytest.importorskip("polars")
+    is_number = isinstance(values[0], int)
+    y = polars.Series(values, dtype=polars.Int128 if is_number else None)
+    model = HarmoniumClassifier(2, driver=Stochastic(max_iter=1), random_state=0)
+    if is_number:
+        assert model.fit(np.eye(20), y).classes_.tolist() == [1, 2]
+    else:
+        with pytest.raises(ValueError, match="got dict; convert y first"):
+            model.fit(np.eye(20), y)

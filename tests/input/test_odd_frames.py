@@ -137,3 +137,14 @@ def test_names_are_cut_and_sentences_are_not() -> None:
     assert str(InvalidViewError(sentence)) == sentence
     cut = str(InvalidViewError(f"View {LONG!r} must differ from {('a b ' * 100)!r}."))
     assert (cut.count("…"), len(cut)) == (2, 150)
+
+
+def test_a_target_is_named_by_the_whole_number_that_its_column_has() -> None:
+    X = pd.DataFrame({0: np.arange(10.0), 1: [0, 1] * 5})
+    model = HarmoniumClassifier(2, driver=Stochastic(max_iter=1), random_state=0).fit(X, 1)
+    assert model.classes_.tolist() == [0, 1] and model.n_features_in_ == 1
+
+
+def test_arrays_in_lists_are_values_like_others() -> None:
+    X = pd.DataFrame({"a": [["x", np.eye(2)], ["y", np.float32("nan")]] * 5, "b": np.arange(10.0)})
+    assert np.isfinite(quick().fit(X).transform(X)).all()

@@ -109,8 +109,8 @@ SMALL_FAULTS: dict[str, tuple[Callable[[np.ndarray], np.ndarray], str]] = {
     "one per cent too wide": (lambda x: 1.01 * x, "moment 2"),
     "skewed": (lambda x: x + 0.01 * (x**2 - 1), "moment 3"),
     "cut off": (lambda x: np.clip(x, -3.5, 3.5), "beyond 4.0"),
-    "of twelve uniform numbers": (
-        lambda x: np.random.default_rng(2).random((12, *x.shape)).sum(axis=0) - 6,
+    "of six uniform numbers": (
+        lambda x: np.sqrt(2) * (np.random.default_rng(2).random((6, *x.shape)).sum(axis=0) - 3),
         "distribution",
     ),
     "too even": (

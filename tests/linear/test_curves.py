@@ -310,3 +310,9 @@ def test_names_act_together_with_numbers(tmp_path: Path) -> None:
     np.testing.assert_array_equal(load(tmp_path / "model.safetensors").predict(frame[TEST]), predicted)
     with pytest.raises(ValueError, match="must be those of"):
         curves_of(model).check(model.fitted_.families, [], 1)
+
+
+def test_columns_that_tell_nothing_of_labels_that_never_change_have_no_curves() -> None:
+    X = pd.DataFrame({"a": [0.0] * 39 + [1.0]})
+    model = HarmoniumClassifier(2, driver=Stochastic(max_iter=1), random_state=0).fit(X, np.ones((40, 2), dtype=int))
+    np.testing.assert_array_equal(model.predict(X), 1)

@@ -228,3 +228,13 @@ def test_a_refused_fit_leaves_no_folder_beside(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="finite"):
         fit_folder(tmp_path / "model", harmonium.Harmonium(2), np.full((10, 2), np.inf))
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_place_where_no_folder_can_be_is_refused_before_anything_is_fitted(tmp_path: Path) -> None:
+    (tmp_path / "ring").symlink_to(tmp_path / "ring")
+    announced: list[str] = []
+    with pytest.raises(OSError, match="ring of links; choose another path"):
+        fit_folder(
+            tmp_path / "ring", regressor(), FRAME[["text", "price", "stars"]], "stars", callback=announced.append
+        )
+    assert not announced and [place.name for place in tmp_path.iterdir()] == ["ring"]

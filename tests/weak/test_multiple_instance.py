@@ -189,7 +189,7 @@ def test_frames_with_a_column_of_bags() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"negative": "z"}, "negative must be a class of y, a, b, c; got 'z'"),
+        ({"negative": "z"}, "negative must be a class of y, 'a', 'b', 'c'; got 'z'"),
         ({"class_weight": {"z": 1.0}}, "class_weight may only name classes of y"),
         ({"class_weight": {"a": 0.0}}, r"class_weight\['a'\]"),
         ({"gamma": -1.0}, "gamma > 0"),

@@ -159,9 +159,12 @@ class AdditiveBoosting:
             early_stopping=False,
             random_state=0,
         )
+        X = self._binned[rows]
+        # scikit-learn finds no bins of a column that all rows lack
+        X[:, np.isnan(X).all(axis=0)] = 0.0
         # sums over rows are rounded in an order that depends on the number of threads
         with single_threaded():
-            return trees.fit(self._binned[rows], aims, sample_weight=weight)
+            return trees.fit(X, aims, sample_weight=weight)
 
     def _added(self, step: list[Any], binned: np.ndarray) -> np.ndarray:
         with single_threaded():

@@ -14,6 +14,7 @@ import pandas as pd
 from harmonium.cli.carried import Carried
 from harmonium.cli.errors import OptionError
 from harmonium.core.notices import notice
+from harmonium.core.validation import few_of
 from harmonium.estimators.input import known_views
 from harmonium.exceptions import HarmoniumWarning
 from harmonium.files import TableFile, is_streamable, read_data
@@ -134,7 +135,7 @@ def _columns(table: Any, frame: pd.DataFrame, data: Path, pictures: Path | None)
     """Return the columns that a model knows, with pictures in place of their files."""
     frame = frame[[column.name for column in table.columns if column.name in frame.columns]].copy()
     if frame.shape[1] == 0:
-        names = ", ".join(repr(column.name) for column in table.columns)
+        names = few_of(column.name for column in table.columns)
         raise OptionError(
             f"The data must have some of the columns that the model knows ({names}); {data} has none of them."
         )

@@ -12,7 +12,7 @@ import os
 import sys
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import typer
 from rich.console import Console
@@ -51,7 +51,8 @@ def one_line_errors(interrupted: str = "run it again") -> Iterator[None]:
     except KeyboardInterrupt:
         _end(f"The command must run to its end to write everything; it was interrupted; {interrupted}.", INTERRUPTED)
     except BrokenPipeError:  # whoever read the output has had enough
-        raise
+        _give_up_output()
+        raise SystemExit(FAILED) from None
     except OSError as error:
         _give_up_output()
         _end(_sentence(error), REFUSED)
@@ -120,7 +121,8 @@ def _end(sentence: str, code: int) -> None:
 
 
 def _print(sentence: str, style: str) -> None:
-    Console(stderr=True).print(sentence, style=style, markup=False, highlight=False, soft_wrap=True)
+    with suppress(OSError):  # where nothing can be said, the exit code does
+        Console(stderr=True).print(sentence, style=style, markup=False, highlight=False, soft_wrap=True)
 
 
 def _give_up_output() -> None:

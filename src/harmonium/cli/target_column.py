@@ -11,7 +11,7 @@ import pandas as pd
 import scipy.sparse
 
 from harmonium.core.notices import notice
-from harmonium.core.validation import misspelt
+from harmonium.core.validation import few, few_of, misspelt, named
 from harmonium.estimators.input.several_targets import kind_of
 from harmonium.estimators.input.tags import fewest_rows
 from harmonium.tables import Tags
@@ -72,10 +72,9 @@ def read_target(frame: pd.DataFrame, name: str, task: str | None = None) -> Targ
     ('number', 'class')
     """
     if name not in frame.columns:
-        columns = ", ".join(map(repr, frame.columns))
         raise ValueError(
-            f"The target must be a column of the table ({columns}); got {misspelt(name, frame.columns)}; correct the "
-            "name."
+            f"The target must be a column of the table ({few_of(frame.columns)}); got "
+            f"{misspelt(name, frame.columns)}; correct the name."
         )
     if task is not None and task not in TASKS:
         raise ValueError(f"task must be one of {', '.join(TASKS)}; got {task!r}; leave it out to let the data tell.")
@@ -134,7 +133,7 @@ def _warn_of_odd_classes(column: Column, classes: pd.Series) -> None:
     """Warn of classes that are spelled like missing values, as some may be such."""
     odd = classes[classes.notna() & pd.isna(column.texts)].value_counts()
     if len(odd):
-        names = ", ".join(f"{name!r} ({count:,} rows)" for name, count in odd.items())
+        names = few(f"{named(name)} ({count:,} rows)" for name, count in odd.items())
         notice(
             f"Values of the target {column.name!r} that often mean that nothing is known are classes of their own: "
             f"{names}; leave their cells empty if they are missing."

@@ -173,8 +173,10 @@ def _column(column: nw.Series[Any]) -> tuple[np.ndarray, tuple[Any, ...] | None]
     dtype = column.dtype
     order = tuple(dtype.categories) if isinstance(dtype, nw.Enum) else None
     has_categories = order is not None or dtype == nw.Categorical
-    # NumPy has no missing whole numbers: floats in their place would round large ones
-    if has_categories or ((dtype.is_integer() or dtype == nw.Boolean) and column.null_count()):
+    # NumPy has no missing whole numbers: floats in their place would round large ones; it has none of 128 bits, and
+    # takes records for rows of numbers
+    is_strange = dtype in (nw.Struct, nw.Int128, nw.UInt128)
+    if has_categories or is_strange or ((dtype.is_integer() or dtype == nw.Boolean) and column.null_count()):
         values = np.empty(len(column), dtype=object)
         values[:] = column.to_list()
         return values, order

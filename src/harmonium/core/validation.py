@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 # whole numbers count things in memory, and a sentence should stay one that is read: letters of a value in a message
 _LARGEST_WHOLE = np.iinfo(np.int64).max
-_LONGEST = 100
+_LONGEST, _LONGEST_NAME = 100, 40
 
 
 class Setting:
@@ -234,6 +234,77 @@ def shown(value: Any) -> str:
     """
     text = " ".join(repr(value).split())
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+
+
+def few_of(names: Iterable[Any]) -> str:
+    """Return names in one line for a message, as many as are read, each cut to a reasonable length.
+
+    Parameters
+    ----------
+    names : iterable of object
+        Of columns, views or classes.
+
+    Returns
+    -------
+    str
+        The first of them, and how many more there are.
+
+    Examples
+    --------
+    >>> few_of(["price", "rating", 3]), few_of([]), few_of(f"column {number}" for number in range(5000))[-30:]
+    ("'price', 'rating', 3", 'none', "'column 6' and 4993 more")
+    """
+    return few(map(named, names))
+
+
+def few(entries: Iterable[str]) -> str:
+    """Return texts in one line for a message, as many as are read.
+
+    Parameters
+    ----------
+    entries : iterable of str
+        Any number of texts.
+
+    Returns
+    -------
+    str
+        The first of them, and how many more there are.
+
+    Examples
+    --------
+    >>> few(f"x{number} (empty)" for number in range(200))
+    'x0 (empty), x1 (empty), x2 (empty), x3 (empty), x4 (empty), x5 (empty), x6 (empty), x7 (empty) and 192 more'
+    """
+    waiting = list(entries)
+    if not waiting:
+        return "none"
+    n_letters = np.cumsum([len(entry) + 2 for entry in waiting])
+    n_shown = max(1, int(np.searchsorted(n_letters, _LONGEST, side="right")))
+    more = len(waiting) - n_shown
+    return ", ".join(waiting[:n_shown]) + (f" and {more} more" if more else "")
+
+
+def named(name: Any) -> str:
+    """Return the name of a column, a view or a class for a message, cut to a reasonable length.
+
+    Parameters
+    ----------
+    name : object
+        A text in quotation marks, or anything else as it is printed.
+
+    Returns
+    -------
+    str
+        The name.
+
+    Examples
+    --------
+    >>> named("price"), named(np.int64(3)), len(named("n" * 1000))
+    ("'price'", '3', 43)
+    """
+    text = str(name)
+    text = text if len(text) <= _LONGEST_NAME else f"{text[:_LONGEST_NAME]}…"
+    return repr(text) if isinstance(name, str) else " ".join(text.split())
 
 
 def check_fitted(estimator: Any) -> None:

@@ -16,7 +16,7 @@ from sklearn.utils.metaestimators import available_if
 from harmonium.core.parts import as_part
 from harmonium.core.raw_target import plain
 from harmonium.core.targets import KINDS, Kind, Labels
-from harmonium.core.validation import check_settings, check_whole
+from harmonium.core.validation import check_settings, check_whole, few_of
 from harmonium.estimators.harmonium import Harmonium, trains_by_batches
 from harmonium.estimators.input.labels import read_classes
 from harmonium.estimators.input.map_blocks import map_blocks
@@ -295,8 +295,8 @@ class HarmoniumClassifier(Supervised, ClassifierMixin, Harmonium):
             began = self._meaning.classes
         if len(given) != len(began) or not all(np.array_equal(a, b) for a, b in zip(given, began, strict=True)):
             raise ValueError(
-                f"classes must be those that training began with, {', '.join(map(str, began[0][:10]))}; got "
-                f"{', '.join(map(str, given[0][:10]))}; leave them out, or fit anew."
+                f"classes must be those that training began with, {few_of(began[0])}; got "
+                f"{few_of(given[0])}; leave them out, or fit anew."
             )
 
     def _default_head(self, kind: Kind) -> Head:

@@ -17,7 +17,17 @@ from harmonium.core.notices import each_notice_once, notice
 from harmonium.core.parts import IsPart, Part, WithParts, as_part
 from harmonium.core.progress_bar import reporting
 from harmonium.core.targets import Kind, Labels
-from harmonium.core.validation import Choice, Flag, RandomState, Setting, Threads, Whole, check_fitted, check_settings
+from harmonium.core.validation import (
+    Choice,
+    Flag,
+    RandomState,
+    Setting,
+    Threads,
+    Whole,
+    check_fitted,
+    check_settings,
+    few_of,
+)
 from harmonium.estimators.assays import default_again, layer_of_assays
 from harmonium.estimators.input.known import check_known, check_supports, feature_names, known_views
 from harmonium.estimators.input.map_blocks import map_blocks
@@ -438,7 +448,7 @@ class Harmonium(
         problem, unsupported = guided(problem, data, self.seeds, feature_names(data.views, families))
         if unsupported:
             notice(
-                f"The data do not support the seeds of {', '.join(map(repr, unsupported))}: too few items have them, "
+                f"The data do not support the seeds of {few_of(unsupported)}: too few items have them, "
                 "or these have nothing else in common; no topic is made of them."
             )
         return problem

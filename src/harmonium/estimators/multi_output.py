@@ -12,7 +12,7 @@ import pandas as pd
 from sklearn.base import BaseEstimator, clone
 
 from harmonium.core.targets import Kind
-from harmonium.core.validation import Anything, IsInstance, RandomState, check_fitted, check_settings
+from harmonium.core.validation import Anything, IsInstance, RandomState, check_fitted, check_settings, few_of, shown
 from harmonium.estimators.classifier import HarmoniumClassifier
 from harmonium.estimators.input.labels import in_order_of
 from harmonium.estimators.input.read_input import as_data
@@ -225,7 +225,8 @@ class HarmoniumMultiOutput(BaseEstimator):
         """
         rows = self._inputs(X)
         if target not in self.estimators_:
-            raise ValueError(f"target must be one of {', '.join(self.estimators_)}; got {target!r}; correct the name.")
+            known = few_of(self.estimators_)
+            raise ValueError(f"target must be one of {known}; got {shown(target)}; correct the name.")
         found: Explanations = self.estimators_[target].explain(rows)
         return found
 
@@ -252,8 +253,7 @@ class HarmoniumMultiOutput(BaseEstimator):
         names = [target.name for target in targets]
         if set(names) != set(self.estimators_):
             raise ValueError(
-                f"y must have the targets {', '.join(map(repr, self.estimators_))}; got {', '.join(map(repr, names))}; "
-                "pass the same columns."
+                f"y must have the targets {few_of(self.estimators_)}; got {few_of(names)}; pass the same columns."
             )
         rows = self._inputs(X)
         return pd.Series({target.name: _score(self.estimators_[target.name], rows, target) for target in targets})

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from harmonium.core.validation import few_of
 from harmonium.explore.errors import BadRequest
 
 # What one request may ask for: items to compute on, and rows to sum up.
@@ -93,8 +94,7 @@ def one_of(name: str, choices: Sequence[str], is_needed: bool = False, descripti
 
     def read(value: Any) -> str:
         if value not in choices:
-            listed = ", ".join(map(repr, choices[:8])) + (", …" if len(choices) > 8 else "")
-            raise BadRequest(f"{name} must be one of {listed}; got {shown(value)}.")
+            raise BadRequest(f"{name} must be one of {few_of(choices)}; got {shown(value)}.")
         return str(value)
 
     return Field(read, {"type": "string", "enum": list(choices)}, None, is_needed, description)
@@ -162,8 +162,7 @@ def item(value: Any, columns: Sequence[str]) -> dict[str, Any]:
         raise BadRequest(f"An item must be an object with values of columns; got {shown(value)}.")
     strange = [name for name in value if name not in columns]
     if strange:
-        listed = ", ".join(map(repr, columns[:12])) + (", …" if len(columns) > 12 else "")
-        raise BadRequest(f"An item may have the columns {listed}; got {shown(strange[0])}.")
+        raise BadRequest(f"An item may have the columns {few_of(columns)}; got {shown(strange[0])}.")
     return {name: _cell(name, content) for name, content in value.items()}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from harmonium.core.validation import few_of, shown
 from harmonium.report.summary.column_values import ColumnValues
 
 #: what stands for rows without a value
@@ -63,8 +64,9 @@ def matching(column: ColumnValues, values: pd.Series, wanted: str) -> np.ndarray
     names = wanted.split(OR)
     unknown = [name for name in names if name not in (*column.names, MISSING)]
     if unknown:
-        few = ", ".join(column.names[:6]) + (", …" if len(column.names) > 6 else "")
-        raise ValueError(f"{column.name} must be one of {few}; got {unknown[0][:60]!r}; correct the filter.")
+        raise ValueError(
+            f"{column.name} must be one of {few_of(column.names)}; got {shown(unknown[0])}; correct the filter."
+        )
     chosen = [column.names.index(name) for name in names if name != MISSING]
     found = np.asarray(column.has[:, chosen].sum(axis=1) > 0).ravel()
     return found | (~column.is_there if MISSING in names else False)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from harmonium.core.targets import Labels, Targets
-from harmonium.core.validation import Setting, check_real, shown
+from harmonium.core.validation import Setting, check_real, few_of, shown
 
 # Power of a class's number of rows to which its weight is in inverse proportion.
 _EXPONENTS = {"soft": 0.5, "balanced": 1.0}
@@ -32,8 +32,8 @@ def with_class_weights(labels: Labels, class_weight: Any) -> Targets:
     unknown = [label for label in class_weight if not any(label in c.tolist() for c in classes)]
     if unknown:
         raise ValueError(
-            f"class_weight may only name classes of y, {', '.join(map(str, classes[0][:10]))}; got "
-            f"{unknown[0]!r}; correct it or leave it out."
+            f"class_weight may only name classes of y, {few_of(classes[0])}; got "
+            f"{shown(unknown[0])}; correct it or leave it out."
         )
     weights = [np.array([class_weight.get(label, 1.0) for label in known.tolist()]) for known in classes]
     return _with_weights(targets, weights)

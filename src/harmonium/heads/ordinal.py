@@ -8,7 +8,7 @@ import numpy as np
 
 from harmonium.core.parameters import HEAD_BIAS, HEAD_WEIGHTS, Parameters
 from harmonium.core.targets import Labels, Targets, TargetSpec
-from harmonium.core.validation import Choice, Setting, shown
+from harmonium.core.validation import Choice, Setting, few_of, shown
 from harmonium.heads.linear import USUAL_C, LinearHead
 from harmonium.heads.outputs import LevelOutputs
 from harmonium.heads.outputs.constants import Constants, constant
@@ -119,8 +119,8 @@ class Ordinal(LinearHead):
         began = (spec.classes[0][levels.astype(int)] if spec.kind == "class" else levels).tolist()
         if self.levels is not None and list(self.levels) != began:
             raise ValueError(
-                f"levels must stay those that training began with, {', '.join(map(str, began[:10]))}; got "
-                f"{', '.join(map(str, list(self.levels)[:10]))}; set them back, or fit anew."
+                f"levels must stay those that training began with, {few_of(began)}; got "
+                f"{few_of(self.levels)}; set them back, or fit anew."
             )
         return LevelOutputs(levels, spec.kind == "number", constant(constants, "frequency", n_levels - 1))
 
@@ -204,13 +204,10 @@ def _levels(labels: Labels, given: Any) -> np.ndarray:
         if spec.kind == "class" and spec.classes[0].dtype.kind == "U":
             raise ValueError(
                 f"Ordinal needs to know which level comes first, as texts have no order of their own; got "
-                f"{', '.join(known[:5])}; pass them in order as levels=[…], or y with ordered categories."
+                f"{few_of(known)}; pass them in order as levels=[…], or y with ordered categories."
             )
         return found
     listed = list(given)
     if len(listed) != len(known) or any(level not in listed for level in known):
-        raise ValueError(
-            f"levels must name each level of y once, {', '.join(map(str, known[:10]))}; got "
-            f"{', '.join(map(str, listed[:10]))}; correct them."
-        )
+        raise ValueError(f"levels must name each level of y once, {few_of(known)}; got {few_of(listed)}; correct them.")
     return found[[known.index(level) for level in listed]]

@@ -121,8 +121,8 @@ class CurvedModel(LinearModel):
             no_worse = mean_error(self.errors[rows], weight) <= mean_error(other.errors[rows], weight)
         return no_worse and is_better(self.losses[told], self.losses_before[told], self.weights[told], by=_CLEARLY)
 
-    def curves(self) -> tuple[Curves, np.ndarray]:
-        """Return the curves of all rows, and what is to be added to the bias."""
+    def curves(self) -> tuple[Curves | None, np.ndarray]:
+        """Return the curves of all rows, None if no column tells anything, and what is to be added to the bias."""
         return self.learner.curves(self.n_steps)
 
 
@@ -172,7 +172,7 @@ class CurveLearner:
         """Number of rows that a step learns from at most."""
         return int(_MAX_CELLS // (len(self.columns.names) * len(self.loss.outputs)))
 
-    def curves(self, n_steps: int) -> tuple[Curves, np.ndarray]:
+    def curves(self, n_steps: int) -> tuple[Curves | None, np.ndarray]:
         """Return the curves of all rows after some steps, on the scale of the head, and their intercept."""
         boosting = self.boosting(np.arange(len(self.weight)))
         for _ in range(n_steps):
@@ -185,7 +185,7 @@ class CurveLearner:
         for number, function in model.functions.items():
             name, column = self.columns.names[number]
             by_view.setdefault(name, {})[column] = function.scaled(1 / self.factor)
-        return Curves(by_view), model.intercept / self.factor
+        return Curves(by_view) if by_view else None, model.intercept / self.factor
 
 
 def add_curves(search: LinearSearch) -> None:

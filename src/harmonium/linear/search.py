@@ -114,7 +114,7 @@ class LinearModel:
         """Return whether errors on some held-out rows are clearly smaller than another's."""
         return is_better(self.errors[rows], other.errors[rows], weight)
 
-    def curves(self) -> tuple[Curves, np.ndarray] | None:
+    def curves(self) -> tuple[Curves | None, np.ndarray] | None:
         """Return the curves that the scores have besides, and what they add to the bias; None if there are none."""
         return None
 
@@ -208,7 +208,9 @@ class LinearSearch:
             return part, bias * factor
         curves, intercept = found
         means = {name: mean @ by_view[name] for name, mean in self.mean_features(settings).items()}
-        return replace(part, curves=curves.scaled(factor).shifted(means)), (bias + intercept) * factor
+        if curves is not None:
+            part = replace(part, curves=curves.scaled(factor).shifted(means))
+        return part, (bias + intercept) * factor
 
     def _common_factors(self, settings: LinearSettings, weights: Mapping[str, np.ndarray]) -> CommonFactors | None:
         """Return the factors of what views add to the scores of rows, for weights of the features of each view.

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from harmonium.core.validation import few_of, shown
+
 Measure = Callable[..., float]
 
 
@@ -50,7 +52,7 @@ def ignoring_unknown(measure: Measure | Mapping[Any, Measure]) -> Measure:
         lost = [name for name in named if name not in truth.columns]
         if lost:
             raise ValueError(
-                f"Measures must be those of columns of y, {', '.join(map(repr, truth.columns[:8]))}; got {lost[0]!r}; "
+                f"Measures must be those of columns of y, {few_of(truth.columns)}; got {shown(lost[0])}; "
                 "correct the name."
             )
         weights = None if sample_weight is None else _weights(sample_weight, truth.shape)

@@ -35,7 +35,7 @@ from harmonium.model_folder.embeddings import keep_embeddings, recall_embeddings
 from harmonium.model_folder.folder import ModelFolder
 from harmonium.model_folder.thumbnails import Thumbnails
 from harmonium.persist import load_model
-from harmonium.storage import in_a_sentence
+from harmonium.storage import check_place, in_a_sentence
 from harmonium.tables.transformer import encoders_of, frame_of
 from harmonium.views import Shards, Views
 from harmonium.views.annotated import is_annotated
@@ -133,6 +133,7 @@ def fit_folder(
     """
     Number(inclusive=True, below=1.0, remedy="0.2 is usual").check("fit_folder", "holdout", holdout)
     n_resamples = _resamples(model, n_resamples, y is not None)
+    check_place(Path(path))
     shown = X if items is None and is_frame(X) else items
     rows, targets = (X, None) if y is None else _side_by_side(X, y)
     rows = _as_rows(rows)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from harmonium.core.validation import few_of
 from harmonium.inspection import annotate_view
 from harmonium.queries.topics.features import naming_view
 
@@ -109,7 +110,7 @@ def annotation_table(model: Any, X: Any, view: str | None, top: int) -> pd.DataF
         if table is None or not any(column.reader.names_some for column in table.columns):
             raise ValueError(
                 f"Annotations need classes, labels, tags or words; the model has none of them by itself; name one of "
-                f"its views: {', '.join(map(repr, model.fitted_.input_names))}."
+                f"its views: {few_of(model.fitted_.input_names)}."
             )
         view = naming_view(model.fitted_)
     return annotate_view(model, view, X, top=top)

@@ -11,6 +11,7 @@ import pandas as pd
 import scipy.sparse
 
 from harmonium.core.notices import notice
+from harmonium.core.validation import few_of, shown
 from harmonium.estimators import Harmonium
 from harmonium.families import Family
 from harmonium.tables import Table
@@ -59,8 +60,8 @@ def query_views(model: Harmonium, query: Any) -> Any:
     values = _values_in(table, query) if isinstance(query, str) else dict(query)
     unknown = [name for name in values if name not in {column.name for column in table.columns}]
     if unknown:
-        names = ", ".join(repr(column.name) for column in table.columns)
-        raise ValueError(f"A query may name columns of the table ({names}); got {unknown[0]!r}; correct the name.")
+        names = few_of(column.name for column in table.columns)
+        raise ValueError(f"A query may name columns of the table ({names}); got {shown(unknown[0])}; correct the name.")
     return _views(model, table, {name: value for name, value in values.items() if value is not None})
 
 

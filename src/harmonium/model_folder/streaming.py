@@ -16,6 +16,7 @@ import narwhals as nw
 import numpy as np
 import pandas as pd
 
+from harmonium.core.validation import few_of, shown
 from harmonium.files import TableFile
 from harmonium.model_folder.fit import unfinished_path
 from harmonium.tables import Table
@@ -68,8 +69,10 @@ class StreamedTable:
         """
         file = TableFile.surveyed(path)
         if target is not None and target not in file.types:
-            columns = ", ".join(map(repr, list(file.types)[:12]))
-            raise ValueError(f"The target must be a column of the table ({columns}); got {target!r}; correct the name.")
+            raise ValueError(
+                f"The target must be a column of the table ({few_of(file.types)}); got {shown(target)}; correct the "
+                "name."
+            )
         targets: list[pd.DataFrame] = []
         step = -(-file.n_rows // (kept or KEPT_ROWS))
         parts, first = [], 0

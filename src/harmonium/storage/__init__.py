@@ -4,7 +4,7 @@ Model files and checkpoints are such files. Nothing here knows an estimator: tho
 descriptions are rebuilt.
 """
 
-from harmonium.storage.folders import read_whole_folder
+from harmonium.storage.folders import check_place, read_whole_folder
 from harmonium.storage.models import check_fields, check_header, heading, load_model, rebuilds, write_model
 from harmonium.storage.replacing import in_a_sentence
 from harmonium.storage.sealed import read_sealed, write_sealed
@@ -16,6 +16,7 @@ __all__ = [
     "check_fields",
     "check_header",
     "check_names",
+    "check_place",
     "decode",
     "decode_part",
     "decode_settings",

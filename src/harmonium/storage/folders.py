@@ -27,6 +27,37 @@ _FILE, _DIGEST, _MORE = "tensors_file", "tensors_sha256", "more_files"
 _MOST_READINGS = 1000
 
 
+def check_place(path: Path) -> None:
+    """Refuse a path where no folder can be, before anything long is computed; nothing is left there.
+
+    Parameters
+    ----------
+    path : Path
+        Of a folder, which may be there.
+
+    Raises
+    ------
+    OSError
+        If it is not there and cannot be made.
+    """
+    folder, is_new = _made(path)
+    if is_new:
+        with suppress(OSError):
+            folder.rmdir()
+
+
+def _made(path: Path) -> tuple[Path, bool]:
+    """Return a folder, and whether it had to be made."""
+    try:
+        folder = path.resolve()
+        is_new = not folder.is_dir()
+        if is_new:
+            folder.mkdir()
+    except (OSError, RuntimeError) as error:  # a ring of links is a RuntimeError before Python 3.13
+        refuse(path, error)
+    return folder, is_new
+
+
 def write_folder(
     path: Path,
     description: Mapping[str, Any],
@@ -57,13 +88,7 @@ def write_folder(
     first = {_FILE: names["tensors"], _DIGEST: sealed["tensors"].digest}
     others = {word: [names[word], sealed[word].digest] for word in more or {}}
     text = seal_text({**first, **({_MORE: others} if others else {}), **description})
-    try:
-        folder = path.resolve()
-        is_new = not folder.is_dir()
-        if is_new:
-            folder.mkdir()
-    except (OSError, RuntimeError) as error:  # a ring of links is a RuntimeError before Python 3.13
-        refuse(path, error)
+    folder, is_new = _made(path)
     try:
         # the description is written first, so that other writers can see whose tensors these are
         with written_beside(folder / _DESCRIPTION, [text]) as put_in_place:

@@ -79,7 +79,7 @@ class Column:
     @cached_property
     def _objects(self) -> list[Any]:
         """The values as Python objects, None where they are missing."""
-        return [None if _is_nothing(value) else value for value in self.series.to_list()]
+        return [None if is_nothing(value) else value for value in self.series.to_list()]
 
     # ---- the values as something -----------------------------------------------------------------------------------
     @cached_property
@@ -219,9 +219,14 @@ def _kind_of(value: Any) -> str:
     return "number" if hasattr(value, "__float__") else "other"
 
 
-def _is_nothing(value: Any) -> bool:
+def is_nothing(value: Any) -> bool:
     """Tell whether a Python object stands for a missing value."""
-    return value is None or value is pd.NA or value is pd.NaT or (isinstance(value, float) and value != value)
+    return (
+        value is None
+        or value is pd.NA
+        or value is pd.NaT
+        or (isinstance(value, float | np.floating) and value != value)
+    )
 
 
 def as_text(value: Any) -> str:

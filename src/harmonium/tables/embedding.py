@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from harmonium.core.validation import few_of
 from harmonium.exceptions import InvalidViewError
 from harmonium.families import Gaussian
 from harmonium.features.encoders import Encoder, EncoderIdentity, as_encoder
@@ -133,8 +134,7 @@ def check_columns(embed: Mapping[str, Any], known: list[str]) -> None:
     """Refuse encoders of columns that there are not."""
     lacking = [str(name) for name in embed if str(name) not in known]
     if lacking:
-        listed = ", ".join(map(repr, known[:8]))
-        raise InvalidViewError(f"Encoders belong to columns ({listed}); got {lacking[0]!r}; correct the name.")
+        raise InvalidViewError(f"Encoders belong to columns ({few_of(known)}); got {lacking[0]!r}; correct the name.")
 
 
 def _picture(value: Any) -> np.ndarray:

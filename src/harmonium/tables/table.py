@@ -16,7 +16,7 @@ from sklearn.base import clone
 from harmonium.core.notices import notice
 from harmonium.core.parameters import RESERVED
 from harmonium.core.parts import as_part, listed_names, named_parts
-from harmonium.core.validation import misspelt
+from harmonium.core.validation import few, few_of, misspelt, named
 from harmonium.exceptions import InvalidViewError
 from harmonium.families import Family
 from harmonium.features.encoders import as_encoder
@@ -159,7 +159,7 @@ class Table:
         for name in asked:
             if name not in names:
                 raise InvalidViewError(
-                    f"roles may only name columns of the table ({_listed(names)}); got {misspelt(name, names)}; "
+                    f"roles may only name columns of the table ({few_of(names)}); got {misspelt(name, names)}; "
                     "correct the name."
                 )
         learned: list[TableColumn] = []
@@ -231,14 +231,14 @@ class Table:
         lacking = [name for name in used if name not in there]
         if len(lacking) == len(used):
             raise InvalidViewError(
-                f"The table must have some of the columns that the model was fitted on ({_listed(used)}); got "
-                f"{_listed(list(there))}; pass the same columns."
+                f"The table must have some of the columns that the model was fitted on ({few_of(used)}); got "
+                f"{few_of(list(there))}; pass the same columns."
             )
         if lacking:
-            notice(f"The model was fitted on columns that the table lacks, which count as missing: {_listed(lacking)}.")
+            notice(f"The model was fitted on columns that the table lacks, which count as missing: {few_of(lacking)}.")
         new = [name for name in there if name not in known]
         if new:
-            notice(f"Columns that the model was not fitted on are not used: {_listed(new)}.")
+            notice(f"Columns that the model was not fitted on are not used: {few_of(new)}.")
 
     def reads_like(self, other: Table) -> bool:
         """Tell whether another table reads the same columns in the same way.
@@ -433,11 +433,5 @@ def _views(blocks: Mapping[str, list[Block]], index: pd.Index | None, table: Tab
     return Views(matrices, present=present, index=index).described(columns, features, families, table, linear_only)
 
 
-def _listed(names: list[str], most: int = 8) -> str:
-    shown = ", ".join(map(repr, names[:most])) or "none"
-    return shown + (f" and {len(names) - most} more" if len(names) > most else "")
-
-
-def _reasons(columns: list[TableColumn], most: int = 8) -> str:
-    shown = ", ".join(f"{column.name!r} ({column.reader.note})" for column in columns[:most])
-    return shown + (f" and {len(columns) - most} more" if len(columns) > most else "")
+def _reasons(columns: list[TableColumn]) -> str:
+    return few(f"{named(column.name)} ({column.reader.note})" for column in columns)

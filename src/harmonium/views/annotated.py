@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from harmonium.core.validation import few_of
 from harmonium.exceptions import InvalidViewError
 
 
@@ -63,8 +64,7 @@ def annotated_parts(
         unknown = [key for key in keys if key not in known]
         if unknown:
             raise InvalidViewError(
-                f"{argument} may only name what the data have ({', '.join(map(repr, known)) or 'nothing'}); got "
-                f"{unknown[0]!r}; correct the key."
+                f"{argument} may only name what the data have ({few_of(known)}); got {unknown[0]!r}; correct the key."
             )
     views = {key: matrix_of(data) if key == "X" else data.layers[key] for key in layers}
     names = {key: names_of_variables(data) for key in views}

@@ -13,6 +13,7 @@ import scipy.sparse
 
 from harmonium.core.batch import Batch
 from harmonium.core.notices import notice
+from harmonium.core.validation import few, few_of, named
 from harmonium.exceptions import InvalidViewError
 from harmonium.families import Family
 from harmonium.kernels.sparse.validation import check_real_dtype, checked_csr
@@ -527,7 +528,7 @@ def absent_source(n_rows: int, family: Family) -> Source:
 
 
 def _listed(names: Any) -> str:
-    return ", ".join(repr(str(name)) for name in sorted(names, key=str)) or "none"
+    return few_of(sorted(map(str, names)))
 
 
 def _source(name: str, view: Any, present: Any, feature_names: Any) -> Source:
@@ -724,7 +725,7 @@ def _check_lengths(sources: dict[str, Source]) -> None:
         raise InvalidViewError("At least one view is needed; got none; pass a dict of name → matrix.")
     lengths = {name: source.n_rows for name, source in sources.items()}
     if len(set(lengths.values())) > 1:
-        shown = ", ".join(f"{name!r} has {length}" for name, length in lengths.items())
+        shown = few(f"{named(name)} has {length}" for name, length in lengths.items())
         raise InvalidViewError(
             f"All views must have one row per item, in the same order; {shown}; "
             "fill rows that lack a view with NaN, or mark them with Views(..., present=...)."

@@ -11,7 +11,7 @@ import pandas as pd
 import scipy.sparse
 
 from harmonium.core.parts import as_part, listed_names, named_parts, registered
-from harmonium.core.validation import Setting, misspelt, shown
+from harmonium.core.validation import Setting, few_of, misspelt, shown
 from harmonium.exceptions import InvalidViewError
 from harmonium.families import Family
 from harmonium.views.annotated import has_modalities, in_memory, is_annotated, names_of_observations
@@ -106,9 +106,9 @@ def families_given(views: Any, names: Sequence[str]) -> dict[str, Family | None]
         views = dict(zip(names, views, strict=True))
     unknown = [str(name) for name in views if str(name) not in names]
     if unknown:
-        known = ", ".join(map(repr, names))
         raise InvalidViewError(
-            f"views may only name views of the data ({known}); got {misspelt(unknown[0], names)}; correct the name."
+            f"views may only name views of the data ({few_of(names)}); got {misspelt(unknown[0], names)}; correct the "
+            "name."
         )
     by_text = {str(name): entry for name, entry in views.items()}
     return {name: _family_of(name, by_text.get(name)) for name in names}

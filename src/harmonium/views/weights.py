@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from harmonium.core.validation import Number, Setting, shown
+from harmonium.core.validation import Number, Setting, few_of, shown
 
 _WEIGHT = Number(remedy="1 is usual")
 
@@ -51,7 +51,7 @@ def weights_given(given: Any, names: list[str]) -> dict[str, float]:
     unknown = [name for name in given if name not in names]
     if unknown:
         raise ValueError(
-            f"view_weights may only name views of X, {', '.join(map(repr, names))}; got {unknown[0]!r}; correct it or "
+            f"view_weights may only name views of X, {few_of(names)}; got {shown(unknown[0])}; correct it or "
             "leave it out."
         )
     return {name: float(given.get(name, 1.0)) for name in names}

@@ -12,6 +12,7 @@ from narwhals.exceptions import DuplicateError
 from numpy.typing import ArrayLike
 
 from harmonium.core.raw_target import names_of_columns
+from harmonium.core.validation import few_of
 from harmonium.kernels.sparse.validation import check_sparse_indices, checked_csr
 
 
@@ -137,8 +138,7 @@ class Bags:
         for name in (bag,) if label is None else (bag, label):
             if name not in table.columns:
                 raise ValueError(
-                    f"The frame must have a column {name!r}; got {', '.join(map(repr, table.columns[:5]))}; name "
-                    "one of its columns."
+                    f"The frame must have a column {name!r}; got {few_of(table.columns)}; name one of its columns."
                 )
         groups = table[bag]
         if groups.is_null().any():
@@ -262,7 +262,7 @@ def _common(names: list[tuple[str, ...] | None]) -> tuple[str, ...] | None:
         if columns is not None and columns != first:
             raise ValueError(
                 f"Every sample must have the same columns in the same order; sample {number} has "
-                f"{', '.join(map(repr, columns[:5]))}, others {', '.join(map(repr, (first or ())[:5]))}; reorder or "
+                f"{few_of(columns)}, others {few_of(first or ())}; reorder or "
                 "rename them."
             )
     return first

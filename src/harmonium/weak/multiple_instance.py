@@ -18,6 +18,7 @@ from harmonium.core.validation import (
     Whole,
     check_fitted,
     check_settings,
+    few_of,
     shown,
 )
 from harmonium.weak.bag_classifier import BagClassifier
@@ -175,7 +176,7 @@ class MultipleInstanceClassifier(BagClassifier):
         found = np.flatnonzero(classes == self.negative)
         if len(found) != 1:
             raise ValueError(
-                f"negative must be a class of y, {', '.join(map(str, classes[:10]))}; got {shown(self.negative)}; name "
+                f"negative must be a class of y, {few_of(classes)}; got {shown(self.negative)}; name "
                 "the class of bags that hold nothing of another, or leave it out."
             )
         return int(found[0])

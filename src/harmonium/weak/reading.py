@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from harmonium.core.raw_target import of_one_kind, read_raw_target
-from harmonium.core.validation import Setting, check_real, shown
+from harmonium.core.validation import Setting, check_real, few_of, shown
 from harmonium.weak.bags import Bags
 from harmonium.weak.enumerated import Definition, EnumeratedProblem
 from harmonium.weak.losses import Candidates, Loss
@@ -107,7 +107,7 @@ def sample_weights(class_weight: Any, classes: np.ndarray, labels: np.ndarray) -
         unknown = [label for label in class_weight if label not in known]
         if unknown:
             raise ValueError(
-                f"class_weight may only name classes of y, {', '.join(map(str, known[:10]))}; got {unknown[0]!r}; "
+                f"class_weight may only name classes of y, {few_of(known)}; got {shown(unknown[0])}; "
                 "correct it or leave it out."
             )
         by_class = np.array([class_weight.get(label, 1.0) for label in known], dtype=np.float64)

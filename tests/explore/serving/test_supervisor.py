@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -86,16 +86,49 @@ def test_processes_that_never_start_end_the_service_with_a_sentence(tmp_path: Pa
     assert len(list(tmp_path.iterdir())) == 3
 
 
-def test_a_worker_that_was_stopped_while_it_computed_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Processor time that it used after its last sign of life, and before it was stopped, is no work of now."""
-    clock, used = [0.0], ["1"]
-    monkeypatch.setattr(supervisor.time, "monotonic", lambda: clock[0])
-    monkeypatch.setattr(supervisor, "_processor_time", lambda pid: used[0])
-    worker = supervisor._Worker.__new__(supervisor._Worker)
-    worker.process, worker.is_ready = multiprocessing.current_process(), True  # type: ignore[assignment]
-    worker._heard()
-    for seconds, processor, hangs in [(0.3, "2", False), (3.1, "2", False), (3.5, "2", True), (9.0, "3", False)]:
-        clock[0], used[0] = seconds, processor
-        assert worker.hangs() == hangs, seconds
-    clock[0], used[0] = 61.0, "4"  # even a worker that computes gives a sign of life now and then
-    assert worker.hangs()
+def hold_all_threads(ready: Callable[[], None], folder: str) -> None:
+    Path(folder, str(os.getpid())).touch()
+    ready()
+    sys.setswitchinterval(3600)  # like a product that does not let other threads in
+    while True:
+        pass
+
+
+def test_a_worker_that_is_at_work_is_left_alone_and_one_that_was_stopped_at_it_is_not(tmp_path: Path) -> None:
+    worker = supervisor._Worker(hold_all_threads, str(tmp_path))
+    try:
+        worker.begin()
+        pid = new_worker(tmp_path, set())
+        worker.listen()
+        worker.is_started, worker.last = True, time.monotonic() - supervisor._AT_WORK / 2  # it has long been silent
+        assert worker.lives()
+        os.kill(pid, signal.SIGSTOP)
+        while supervisor._is_at_work(pid):
+            time.sleep(0.01)
+        worker.at_work -= supervisor._SILENT
+        assert not worker.lives()
+        os.kill(pid, signal.SIGCONT)
+        worker.last -= supervisor._AT_WORK  # even one that computes gives a sign of life now and then
+        assert not worker.lives()
+    finally:
+        worker.kill()
+
+
+def test_a_process_that_waits_takes_the_place_of_one_that_is_lost(tmp_path: Path) -> None:
+    waiting: list[int | None] = []
+
+    def attack() -> None:
+        first, deadline = new_worker(tmp_path, set()), time.monotonic() + PATIENCE
+        while supervised.spare is None and time.monotonic() < deadline:
+            time.sleep(0.02)
+        waiting.append(supervised.spare.process.pid if supervised.spare else None)
+        os.kill(first, signal.SIGKILL)
+        waiting.append(new_worker(tmp_path, {str(first)}))
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    supervised = Supervisor(sleep_through_everything, str(tmp_path), 1, grace=0.3)
+    thread = threading.Thread(target=attack)
+    thread.start()
+    supervised.run()
+    thread.join()
+    assert waiting[0] == waiting[1]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from harmonium.core.notices import notice
-from harmonium.core.validation import check_fitted
+from harmonium.core.validation import check_fitted, few_of
 from harmonium.estimators.input.read_input import read_input
 from harmonium.exceptions import InvalidViewError
 from harmonium.families import Family
@@ -43,7 +43,7 @@ def check_known(
 
     Views that ``table``, that of the model, has read have the right columns.
     """
-    known = ", ".join(map(repr, families))
+    known = few_of(families)
     for name in views.names:
         if name not in families:
             raise InvalidViewError(f"The model has the views {known}; got {name!r}; correct the name or leave it out.")

@@ -12,9 +12,8 @@ from narwhals import to_native
 from harmonium.core.notices import notice
 from harmonium.core.raw_target import check_finite, of_one_kind, plain, read_raw_target
 from harmonium.core.targets import Labels, Targets, TargetSpec
-from harmonium.core.validation import shown
+from harmonium.core.validation import few_of, shown
 from harmonium.estimators.input.tags import read_tags
-from harmonium.exceptions import shortened
 from harmonium.views.index import counts_rows, is_shuffled_count, row_names, rows_in_order
 
 # Cells of a matrix of labels that are looked at together: for memory only.
@@ -138,7 +137,7 @@ def without_unknown(y: Any, sample_weight: Any, classes: list[np.ndarray] | None
 def _check_kind(seen: np.ndarray, classes: np.ndarray) -> None:
     """Refuse texts where classes are numbers, and numbers where they are texts."""
     if seen.dtype.kind in "biufU" and len(seen) and (seen.dtype.kind == "U") != (classes.dtype.kind == "U"):
-        began = shortened(", ".join(map(str, classes[:10])))
+        began = few_of(classes)
         raise ValueError(
             f"y must hold the classes that the model was fitted on, {began}; got {shown(seen[0].item())}; pass labels "
             "of the same kind."
@@ -269,7 +268,7 @@ def _codes(column: np.ndarray, known: np.ndarray | None) -> tuple[np.ndarray, np
     else:
         strange = np.ones(len(seen), dtype=bool)
     if strange.any():
-        began = shortened(", ".join(map(str, classes[:10])))
+        began = few_of(classes)
         raise ValueError(
             f"y may only hold the classes that training began with, {began}; got "
             f"{shown(seen[strange][0].item())}; name all classes in the first call of partial_fit, or fit anew."

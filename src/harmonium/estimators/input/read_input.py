@@ -14,6 +14,7 @@ import numpy as np
 from sklearn.base import clone
 
 from harmonium.core.targets import Labels
+from harmonium.core.validation import few_of
 from harmonium.estimators.input.labels import in_order_of
 from harmonium.estimators.input.matrix import checked_matrix
 from harmonium.estimators.input.target_columns import check_order, from_obs, set_apart
@@ -182,7 +183,7 @@ def _read(estimator: Any, data: Any, model: FittedModel | None, is_read: bool) -
     if model is not None and model.table is not None:
         raise InvalidViewError(
             f"The model was fitted on a table; got {type(data).__name__}; pass a data frame with the columns "
-            f"{', '.join(map(repr, estimator.feature_names_in_[:5]))}, …."
+            f"{few_of(estimator.feature_names_in_)}."
         )
     return _read_matrix(estimator, data, model)
 
@@ -238,7 +239,7 @@ def _read_matrix(estimator: Any, data: Any, model: FittedModel | None) -> Input:
         )
     if model is not None and model.input_names != [SINGLE] and not isinstance(estimator.views, Mapping):
         raise InvalidViewError(
-            f"The model was fitted on the views {', '.join(map(repr, model.input_names))}; got one matrix; pass a dict "
+            f"The model was fitted on the views {few_of(model.input_names)}; got one matrix; pass a dict "
             "with the views that are there."
         )
     matrix, index, names = checked_matrix(estimator, data, is_new=model is None)

@@ -12,6 +12,7 @@ import pandas as pd
 from narwhals.exceptions import DuplicateError
 
 from harmonium.core.targets import Kind
+from harmonium.core.validation import few_of, shown
 from harmonium.tables import Tags
 from harmonium.tables.column import Column
 
@@ -89,8 +90,7 @@ def read_targets(
     for name, kind in asked.items():
         if needs_all and name not in names:
             raise ValueError(
-                f"Targets must be the columns of y, {', '.join(map(repr, names[:8]))}; got a kind of {name!r}; correct "
-                "the name."
+                f"Targets must be the columns of y, {few_of(names)}; got a kind of {shown(name)}; correct the name."
             )
         if kind not in get_args(Kind):
             raise ValueError(f"kinds must be 'number', 'class' or 'label'; got {kind!r}; leave it out to let y tell.")

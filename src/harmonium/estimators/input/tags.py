@@ -14,6 +14,7 @@ from narwhals.exceptions import DuplicateError
 
 from harmonium.core.notices import notice
 from harmonium.core.targets import Labels, Targets, TargetSpec
+from harmonium.core.validation import few_of
 from harmonium.tables import Tags
 from harmonium.tables.column import Column
 
@@ -188,4 +189,4 @@ def _tell(mark: str, rare: list[str], kept: list[str], enough: int) -> None:
 
 
 def _some(names: list[str]) -> str:
-    return ", ".join(map(repr, names[:_SHOWN]))
+    return few_of(names[:_SHOWN])

@@ -7,7 +7,7 @@ from typing import Any
 import narwhals as nw
 
 from harmonium.core.notices import notice
-from harmonium.core.validation import misspelt
+from harmonium.core.validation import few_of, misspelt
 from harmonium.views import Shards
 from harmonium.views.annotated import is_annotated
 from harmonium.views.sharding.lazy import is_dask
@@ -58,8 +58,7 @@ def from_obs(X: Any, y: Any) -> Any:
     known = list(X.obs.columns)
     if isinstance(y, str) and y not in known:
         raise ValueError(
-            f"y must name a column of obs, which has {', '.join(map(repr, known)) or 'none'}; got "
-            f"{misspelt(y, known)}; correct the name."
+            f"y must name a column of obs, which has {few_of(known)}; got {misspelt(y, known)}; correct the name."
         )
     is_several = isinstance(y, list) and 0 < len(y) != len(X.obs) and all(name in known for name in y)
     return X.obs[y] if isinstance(y, str) or is_several else y
@@ -112,10 +111,10 @@ def set_apart(data: Any, y: Any, is_fit: bool = False) -> tuple[Any, Any, tuple[
     lost = [name for name in names if name not in frame.columns]
     if lost:
         raise ValueError(
-            f"y must name columns of X, which has {', '.join(map(repr, frame.columns))}; got "
+            f"y must name columns of X, which has {few_of(frame.columns)}; got "
             f"{misspelt(lost[0], frame.columns)}; correct the name."
         )
-    targets: Any = frame[names[0]] if len(names) == 1 else frame.select(names)
+    targets: Any = frame.get_column(names[0]) if len(names) == 1 else frame.select(names)
     native = nw.to_native(targets)
     # columns of Arrow do not know their names
     known = native if hasattr(native, "name") or len(names) > 1 else targets.to_pandas()

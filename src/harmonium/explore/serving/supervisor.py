@@ -13,10 +13,10 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
 
-# Seconds, all of them conventions: between signs of life, without one until a worker that does not compute is held to
-# hang, until one that computes is (a single product may hold up all threads of a process), and until loading a model
-# on a busy machine has failed.
-_BEAT, _SILENT, _COMPUTING, _LOADING = 0.5, 3.0, 60.0, 120.0
+# Seconds, all of them conventions: between signs of life, without one until a worker that is not at work is held to
+# hang, until one that is at work is (a single product may hold up all threads of a process), and until an interpreter
+# on a busy machine has failed to start.
+_BEAT, _SILENT, _AT_WORK, _STARTING = 0.5, 2.0, 60.0, 120.0
 # deaths, one after the other, of workers that never were ready
 _MOST_FAILURES = 3
 # new interpreters, as threads of this one may hold locks
@@ -25,6 +25,8 @@ _START = "spawn"
 
 class Supervisor:
     """Processes that do the same work until they are told to stop.
+
+    Beside them one waits that has imported what the work needs, which takes longer than to notice that it is needed.
 
     Parameters
     ----------
@@ -43,6 +45,7 @@ class Supervisor:
         self.work, self.argument, self.grace = work, argument, grace
         self.n_workers = n_workers
         self.workers: list[_Worker] = []
+        self.spare: _Worker | None = None
         self.n_failures = 0
         self.stops = 0
 
@@ -51,6 +54,8 @@ class Supervisor:
         with self._signals():
             try:
                 self.workers = [_Worker(self.work, self.argument) for _ in range(self.n_workers)]
+                for worker in self.workers:
+                    worker.begin()
                 while not self.stops:
                     wait([worker.process.sentinel for worker in self.workers], timeout=_BEAT / 2)
                     self._replace()
@@ -58,9 +63,10 @@ class Supervisor:
                 self._end()
 
     def _replace(self) -> None:
-        for place, worker in enumerate(self.workers):
+        for worker in self._all():
             worker.listen()
-            if self.stops or (worker.process.is_alive() and not worker.hangs()):
+        for place, worker in enumerate(self.workers):
+            if self.stops or worker.lives():
                 continue
             self.n_failures = 0 if worker.is_ready else self.n_failures + 1
             worker.kill()
@@ -69,15 +75,34 @@ class Supervisor:
                     f"The processes of a service must start; {_MOST_FAILURES} of them ended before they were ready; "
                     "see what they wrote, or try --workers 1."
                 )
-            self.workers[place] = _Worker(self.work, self.argument)
+            self.workers[place] = self._next()
+            self.workers[place].begin()
+        if self.spare is None and not self.stops and all(worker.is_ready for worker in self.workers):
+            self.spare = _Worker(self.work, self.argument)
+
+    def _next(self) -> _Worker:
+        """Return the process that waits, if it lives, and else a new one."""
+        spare, self.spare = self.spare, None
+        if spare is not None:
+            if spare.lives():
+                return spare
+            spare.kill()
+        return _Worker(self.work, self.argument)
+
+    def _all(self) -> list[_Worker]:
+        return [*self.workers, *([self.spare] if self.spare else [])]
 
     def _end(self) -> None:
         deadline = time.monotonic() + self.grace
-        for worker in self.workers:
+        for worker in self._all():
             worker.process.terminate()
-        while self.stops < 2 and time.monotonic() < deadline and any(w.process.is_alive() for w in self.workers):
+        while self.stops < 2 and time.monotonic() < deadline and any(w.process.is_alive() for w in self._all()):
             time.sleep(0.05)
-        for worker in self.workers:
+            for worker in self._all():
+                worker.listen()
+                if not worker.lives():
+                    worker.kill()
+        for worker in self._all():
             worker.kill()
 
     @contextmanager
@@ -100,32 +125,34 @@ class _Worker:
 
     def __init__(self, work: Callable[[Callable[[], None], Any], None], argument: Any) -> None:
         context: Any = multiprocessing.get_context(_START)
-        self.signs, there = context.Pipe(duplex=False)
+        self.signs, there = context.Pipe()
         self.process = context.Process(target=_run, args=(there, work, argument))
         self.process.start()
         there.close()
-        self.is_ready = False
-        self._heard()
+        self.is_started = self.is_ready = False
+        self.last = self.at_work = time.monotonic()
 
-    def _heard(self) -> None:
-        self.last = self.computed = time.monotonic()
-        self.used = _processor_time(self.process.pid)
+    def begin(self) -> None:
+        """Tell the process to work."""
+        with suppress(OSError):  # it has ended, which is seen to
+            self.signs.send(None)
 
     def listen(self) -> None:
         """Take the signs of life that have come."""
         with suppress(OSError, EOFError):
             while self.signs.poll():
                 self.is_ready |= self.signs.recv()
-                self._heard()
+                self.is_started, self.last = True, time.monotonic()
 
-    def hangs(self) -> bool:
-        """Tell whether there was no sign of life for too long."""
-        now, used = time.monotonic(), _processor_time(self.process.pid)
-        if used != self.used:  # it may have been stopped since
-            self.used, self.computed = used, now
-        if not self.is_ready:
-            return now - self.last > _LOADING
-        return now - self.last > _COMPUTING or min(now - self.last, now - self.computed) > _SILENT
+    def lives(self) -> bool:
+        """Tell whether the process is there, and gives signs of life or is at work."""
+        now = time.monotonic()
+        silent = now - self.last
+        if not self.is_started:
+            return self.process.is_alive() and silent < _STARTING
+        if silent > _BEAT and _is_at_work(self.process.pid):
+            self.at_work = now
+        return self.process.is_alive() and (silent < _SILENT or (now - self.at_work < _SILENT and silent < _AT_WORK))
 
     def kill(self) -> None:
         """End the process, whatever it does."""
@@ -134,17 +161,18 @@ class _Worker:
         self.signs.close()
 
 
-def _processor_time(pid: int | None) -> str:
-    """Return what the system says of the processor time of a process; "" where it does not say it by a file."""
-    try:
-        # the name in parentheses may hold anything
-        return " ".join(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13])
-    except OSError:
-        return ""
+def _is_at_work(pid: int | None) -> bool:
+    """Tell whether a thread computes, or waits for a processor or a disk; not where the system has no file of it."""
+    for thread in Path(f"/proc/{pid}/task").glob("*/stat"):
+        with suppress(OSError):  # it has just ended
+            # the name in parentheses may hold anything
+            if thread.read_text().rpartition(")")[2].split()[0] in "RD":
+                return True
+    return False
 
 
 def _run(signs: Connection, work: Callable[[Callable[[], None], Any], None], argument: Any) -> None:
-    """Work, and give signs of life; the process ends with the one that started it."""
+    """Give signs of life, and work when told to; the process ends with the one that started it."""
     ready = threading.Event()
 
     def beat() -> None:
@@ -157,4 +185,8 @@ def _run(signs: Connection, work: Callable[[Callable[[], None], Any], None], arg
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is sent to all; the first process passes it on
     threading.Thread(target=beat, daemon=True).start()
+    try:
+        signs.recv()
+    except EOFError:
+        return
     work(ready.set, argument)

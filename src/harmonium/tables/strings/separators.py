@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-from harmonium.tables.column import Column
+from harmonium.tables.column import Column, is_nothing
 
 #: separators, and how often each tag must occur on average for a text to be tags: prose has commas, but few bars
 SEPARATORS = {"|": 1.2, ";": 1.5, ",": 3.0}
@@ -75,7 +75,7 @@ def tags_in(text: str, separator: str) -> list[str]:
 
 def tags_of(values: Iterable[Any]) -> list[str]:
     """Return the different tags of a list, in order."""
-    there = (str(value).strip() for value in values if value is not None and value == value)
+    there = (str(value).strip() for value in values if not is_nothing(value))
     return list(dict.fromkeys(tag for tag in there if tag))
 
 

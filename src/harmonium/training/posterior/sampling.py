@@ -14,7 +14,7 @@ import numpy as np
 from harmonium.core.parameters import Parameters, copy_parameters, record, weights_of
 from harmonium.core.parts import IsPart, as_part
 from harmonium.core.progress_bar import Reporter, Silent
-from harmonium.core.validation import Number, Setting, Whole, shown
+from harmonium.core.validation import Number, Setting, Whole, few_of, shown
 from harmonium.exceptions import DivergenceError, IncompatiblePartsError
 from harmonium.kernels.sparse.matrix import component_arrays
 from harmonium.objectives import Objective
@@ -428,8 +428,8 @@ class Sampling(Driver):
             )
         unknown = sorted(set(self.prior if isinstance(self.prior, Mapping) else ()) - set(problem.energy.families))
         if unknown:
-            views = ", ".join(map(repr, problem.energy.families))
-            raise ValueError(f"prior may only name views that are there ({views}); got {unknown[0]!r}; correct it.")
+            views = few_of(problem.energy.families)
+            raise ValueError(f"prior may only name views of X ({views}); got {shown(unknown[0])}; correct the name.")
         for view, family in problem.energy.families.items():
             self.prior_of(view).check_view(view, family.n_features_)
         driver = self._starter()

@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from harmonium.core.extras import require
+from harmonium.core.validation import few_of
 from harmonium.exceptions import InvalidViewError
 from harmonium.views.container import Views
 from harmonium.views.sharding.shard import Shard, TableShard
@@ -76,8 +77,7 @@ class _Opened:
         lost = [column for column in columns if column not in known]
         if lost:
             raise InvalidViewError(
-                f"{axis} may only name columns that the data have ({', '.join(map(repr, known)) or 'none'}); got "
-                f"{lost[0]!r}; correct the key."
+                f"{axis} may only name columns that the data have ({few_of(known)}); got {lost[0]!r}; correct the key."
             )
         return pd.DataFrame({column: self._elements.read_elem(self.store[f"{axis}/{column}"]) for column in columns})
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
+from harmonium.core.validation import few, named
 from harmonium.exceptions import InvalidViewError
 from harmonium.views.sharding.shard import Shard
 
@@ -41,7 +42,7 @@ def file_shards(files: Files | Mapping[str, Files], y: Files | None) -> list[Sha
         lists = {**lists, "y": listed(y)}
     lengths = {name: len(part) for name, part in lists.items()}
     if len(set(lengths.values())) > 1:
-        shown = ", ".join(f"{name!r} has {length}" for name, length in lengths.items())
+        shown = few(f"{named(name)} has {length}" for name, length in lengths.items())
         raise InvalidViewError(f"Each shard needs a file for each view and for y; {shown}; name as many for each.")
     shards: list[Shard] = []
     targets = [None] * max(lengths.values()) if y is None else listed(y)

@@ -12,6 +12,7 @@ import pandas as pd
 import scipy.sparse
 
 from harmonium.core.extras import require
+from harmonium.core.validation import few_of
 from harmonium.exceptions import InvalidViewError
 from harmonium.views.sharding.shard import Shard, TableShard
 
@@ -130,7 +131,7 @@ class ParquetShard(TableShard):
         file = parquet.ParquetFile(self.path)
         lost = [name for name in columns or () if name not in file.schema_arrow.names]
         if lost:
-            known = ", ".join(map(repr, file.schema_arrow.names[:8]))
+            known = few_of(file.schema_arrow.names)
             raise InvalidViewError(f"Columns must be those of the file, {known}; got {lost[0]!r}; correct the name.")
         if columns is None:
             left_out = {*self.dropped, *self.target_columns}

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from harmonium.core.validation import few_of
 from harmonium.exceptions import InvalidViewError
 from harmonium.views.container import Views
 from harmonium.views.sharding.shard import Shard
@@ -199,8 +200,8 @@ def check_alike(views: Views, first: Views) -> None:
     """Refuse views with other names or columns than those of the first shard."""
     if views.names != first.names:
         raise InvalidViewError(
-            f"All shards must have the same views; the first has {', '.join(map(repr, first.names))}; got "
-            f"{', '.join(map(repr, views.names))}; pass the same views in each, NaN where they are missing."
+            f"All shards must have the same views; the first has {few_of(first.names)}; got "
+            f"{few_of(views.names)}; pass the same views in each, NaN where they are missing."
         )
     for name in views.names:
         found, expected = views.source(name), first.source(name)
