@@ -23,6 +23,8 @@ def make_family(name: str) -> Family:
     constants: dict[str, np.ndarray] = {}
     if name == "Gaussian":
         constants = {"location": np.zeros(3), "scale": np.ones(3)}
+    elif name == "GaussianMRF":
+        constants = {"location": np.zeros(3), "scale": np.ones(3), "edges": np.array([[0, 1], [1, 2]])}
     elif name == "Balanced":
         constants = {"location": np.zeros(3), "scale": np.ones(3), "kind": np.array(0)}
     elif name == "Categorical":

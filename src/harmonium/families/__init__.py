@@ -16,6 +16,7 @@ from harmonium.families.categorical import Categorical
 from harmonium.families.chain import Chain
 from harmonium.families.edges import grid_edges
 from harmonium.families.gaussian import Gaussian
+from harmonium.families.gaussian_mrf import GaussianMRF
 from harmonium.families.ising import Ising
 from harmonium.families.negative_binomial import NegativeBinomial
 from harmonium.families.poisson import Poisson
@@ -40,6 +41,7 @@ __all__ = [
     "ExtraParameters",
     "Family",
     "Gaussian",
+    "GaussianMRF",
     "Ising",
     "Length",
     "NegativeBinomial",

@@ -6,16 +6,20 @@ from typing import Any
 
 import numpy as np
 
+from harmonium.families.gaussian_mrf import GaussianMRF
 from harmonium.families.ising import Ising
 from harmonium.families.pairwise import Pairwise
 from harmonium.families.potts import Potts
 
 
-def learn_edges(X: Any, C: float = 0.1, max_edges: int | None = None, family: Pairwise | None = None) -> np.ndarray:
-    """Find edges by L1-penalised logistic regressions of columns on others.
+def learn_edges(
+    X: Any, C: float = 0.1, max_edges: int | None = None, family: Pairwise | GaussianMRF | None = None
+) -> np.ndarray:
+    """Find edges by L1-penalised regressions of columns on others.
 
-    Codes of categories are one-hot there: two columns are as strongly joined as the vector of all their coefficients is
-    long. Rows that lack something are left out.
+    Regressions are logistic for zeros and ones and for codes, and of least squares for real numbers, which are
+    standardised. Codes of categories are one-hot there: two columns are as strongly joined as the vector of all their
+    coefficients is long. Rows that lack something are left out.
 
     Parameters
     ----------
@@ -25,8 +29,9 @@ def learn_edges(X: Any, C: float = 0.1, max_edges: int | None = None, family: Pa
         Inverse strength of the penalty; more gives more edges.
     max_edges : int or None, default=None
         Keep the strongest edges up to this number; ``None`` keeps all.
-    family : Ising or Potts, optional
-        Family that the view is to have. By default `Ising` for zeros and ones, and `Potts` for other whole numbers.
+    family : Ising, Potts or GaussianMRF, optional
+        Family that the view is to have. By default `Ising` for zeros and ones, `Potts` for other whole numbers from 0
+        up, and `GaussianMRF` for other numbers.
 
     Returns
     -------
@@ -36,7 +41,7 @@ def learn_edges(X: Any, C: float = 0.1, max_edges: int | None = None, family: Pa
     References
     ----------
     Ravikumar, Wainwright & Lafferty (2010), High-dimensional Ising model selection using l1-regularized logistic
-    regression.
+    regression; Meinshausen & Bühlmann (2006), High-dimensional graphs and variable selection with the lasso.
 
     Examples
     --------
@@ -61,7 +66,7 @@ def learn_edges(X: Any, C: float = 0.1, max_edges: int | None = None, family: Pa
     return edges[np.argsort(-strength[tuple(edges.T)], kind="stable")][:max_edges]
 
 
-def _family_of(values: np.ndarray) -> Pairwise:
+def _family_of(values: np.ndarray) -> Pairwise | GaussianMRF:
     """Return the first family whose support holds all values, or else the last."""
-    families: tuple[Pairwise, ...] = (Ising(), Potts())
-    return next((family for family in families if family.support.contains(values).all()), families[-1])
+    families = (Ising(), Potts(), GaussianMRF())
+    return next((family for family in families if family.support.contains(values).all()), GaussianMRF())

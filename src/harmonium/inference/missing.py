@@ -130,7 +130,7 @@ class _Exact:
         """Return exact expectations of rows, or None if there is too much to sum."""
         if self._states is not None:
             n_features = sum(self.energy.families[name].n_features_ for name in lack.masks)
-            given = self._given(batch, lack)
+            given = self._given(batch, lack, len(self._states))
             limit = _MOST_DEPENDENT_CELLS if given else _MOST_FEATURE_CELLS
             if len(self._states) * n_features <= limit:
                 return self._by_units(self._states, self._observed(batch, lack.rows), lack, given)
@@ -140,15 +140,15 @@ class _Exact:
     def _observed(self, batch: Batch, rows: np.ndarray) -> np.ndarray:
         return self.energy.hidden_natural(self.parameters, taken(batch, rows)).astype(np.float64)
 
-    def _given(self, batch: Batch, lack: _Lack) -> dict[str, list[Family]]:
-        """Return the family of each row and view of which a part is missing, if that depends on the other part."""
+    def _given(self, batch: Batch, lack: _Lack, n_states: int) -> dict[str, list[Family]]:
+        """Return the family of each row and view that lacks a part, for all states, if it depends on the rest."""
         given = {}
         for name, mask in lack.masks.items():
             view, family = batch.views[name], self.energy.families[name]
             if mask.all() or view.missing is None or not isinstance(view.statistic, np.ndarray):
                 continue
-            rows = [(view.statistic[[row]], view.missing[[row]]) for row in lack.rows]
-            of_rows = [family.given(*row) for row in rows]
+            copies = [np.full(n_states, row) for row in lack.rows]
+            of_rows = [family.given(view.statistic[rows], view.missing[rows]) for rows in copies]
             if of_rows[0] is not family:
                 given[name] = of_rows
         return given
