@@ -1,7 +1,7 @@
 """Tests with other random seeds: what must hold does not hang on one draw.
 
-``--seed`` shifts the seeds of everything that tests draw. Each seed runs files in a process of its own, as they draw when
-they are imported, and for so many seconds; other seeds run other files, until each had its turn. With ``--long`` each
+``--seed`` shifts the seeds of everything that tests draw. Each seed runs files in a process of its own, as they draw
+when they are imported, and for so many seconds; other seeds run other files, until each had its turn. With ``--long`` each
 seed runs all of them.
 """
 

@@ -157,10 +157,12 @@ def log_weight(family: Family, view: ViewBatch, natural: np.ndarray, extra: Extr
     ``natural`` has the shape (features,), or (rows, features).
     """
     cells = entries(view.statistic)
-    terms = cells.at(natural) * cells.values + family.log_base(cells.values, extra, cells.columns)
-    if view.missing is not None:
-        terms = np.where(cells.at(family.codec.spread(view.missing)), 0, terms)
-    return cells.row_sums(terms)
+    if view.missing is None:
+        return cells.row_sums(cells.at(natural) * cells.values + family.log_base(cells.values, extra, cells.columns))
+    missing = cells.at(family.codec.spread(view.missing))
+    values = np.where(missing, cells.values.dtype.type(0), cells.values)  # as observed sites may depend on them
+    terms = cells.at(natural) * values + family.log_base(values, extra, cells.columns)
+    return cells.row_sums(np.where(missing, 0, terms))
 
 
 def check_normalisable(families: dict[str, Family], hidden: HiddenLayer) -> None:

@@ -23,6 +23,8 @@ def make_family(name: str) -> Family:
     constants: dict[str, np.ndarray] = {}
     if name == "Gaussian":
         constants = {"location": np.zeros(3), "scale": np.ones(3)}
+    elif name == "GaussianMRF":
+        constants = {"location": np.zeros(3), "scale": np.ones(3), "edges": np.array([[0, 1], [1, 2]])}
     elif name == "Balanced":
         constants = {"location": np.zeros(3), "scale": np.ones(3), "kind": np.array(0)}
     elif name == "Categorical":
@@ -34,6 +36,8 @@ def make_family(name: str) -> Family:
         constants = {"location": location, "scale": scale, "deviation": np.array([0.2, 0.3])}
     elif name == "Ising":
         return family.restore(5, {"edges": np.array([[0, 1], [1, 2]])})
+    elif name == "Potts":
+        return family.restore(6, {"edges": np.array([[0, 1]]), "groups": np.array([0, 3, 5])})
     return family.restore(4 if name in ("Chain", "Beta") else 3, constants)
 
 

@@ -18,7 +18,9 @@ ROWS = 30
 DATA = {
     "Bernoulli": (RNG.random((ROWS, 5)) < 0.4).astype(float),
     "Ising": (np.random.default_rng(2).random((ROWS, 5)) < 0.4).astype(float),
+    "Potts": np.random.default_rng(3).integers(0, 3, size=(ROWS, 5)).astype(float),
     "Gaussian": RNG.normal(3.0, 2.0, size=(ROWS, 5)),
+    "GaussianMRF": np.random.default_rng(4).normal(3.0, 2.0, size=(ROWS, 5)),
     "Balanced": np.random.default_rng(1).normal(3.0, 2.0, size=(ROWS, 5)),
     "Categorical": RNG.integers(0, 3, size=(ROWS, 5)).astype(float),
     "Beta": np.random.default_rng(1).beta(2.0, 5.0, size=(ROWS, 5)),

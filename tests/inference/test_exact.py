@@ -40,8 +40,9 @@ PAIRS = [*compatible_pairs(), ("Poisson", TRIALS), ("ReplicatedSoftmax", TRIALS)
 def visible_states(family, points: int = 61) -> tuple[np.ndarray, np.ndarray]:
     """All statistics of a few columns with their log-weights, straight from the meaning of each family."""
     name = type(family).__name__
-    if name == "Categorical":
-        return np.eye(3), np.zeros(3)
+    if family.codec.largest is not None:
+        codes = np.array(list(itertools.product(*(np.arange(last + 1.0) for last in family.codec.largest))))
+        return family.codec.encode(codes).astype(float), np.zeros(len(codes))
     if name == "ReplicatedSoftmax":
         states = [s for s in itertools.product(range(int(SIZE) + 1), repeat=3) if sum(s) == SIZE]
         return np.array(states, dtype=float), np.zeros(len(states))
@@ -229,10 +230,12 @@ def enumerated_conditionals(energy: Energy, parameters: Parameters, batch: Batch
                 score = -energy.free_energy(parameters, as_batch(energy, same))
                 expected += now - logsumexp(score) + np.log(copies)
         else:
-            values, log_weights = kind.support.grid()
             log_volumes = kind.codec.spread(np.eye(kind.codec.n_sites)) @ kind.codec.log_volume
             expected = 0.0
             for column in range(kind.codec.n_columns):
+                values, log_weights = kind.support.grid()
+                if kind.codec.largest is not None:
+                    values, log_weights = np.arange(kind.codec.largest[column] + 1.0), 0.0
                 states = np.repeat(kind.codec.decode(x[None, :]), len(values), axis=0)
                 states[:, column] = values
                 score = -energy.free_energy(parameters, as_batch(energy, kind.codec.encode(states))) + log_weights

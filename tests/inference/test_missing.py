@@ -138,3 +138,30 @@ def test_explanations_add_up_where_cells_are_missing(hidden: object) -> None:
     scores = model.decision_function({"a": new})
     told = [float(one.scores[-1] - (one.scores[0] if len(one.scores) > 1 else 0)) for one in model.explain({"a": new})]
     np.testing.assert_allclose(told, scores, atol=1e-5)
+
+
+@pytest.mark.parametrize("family", ["GaussianMRF", "Ising", "Potts"])
+def test_sites_that_depend_on_each_other_are_summed_out_given_the_others(family: str) -> None:
+    energy, parameters = model_of(family, "BernoulliUnits", scale=1.5)
+    kind, layer = energy.families["x"], energy.layer(parameters)
+    states, log_weights = visible_states(kind)
+    rng = np.random.default_rng(0)
+    rows, known = states[rng.integers(0, len(states), 6)], rng.integers(0, 2, (6, 3)).astype(float)
+    missing_sites = np.arange(kind.codec.n_sites)[None] == np.arange(6)[:, None] % kind.codec.n_sites
+    of_features = kind.codec.spread(missing_sites)
+    view = ViewBatch(np.where(of_features, 0, rows), None, missing_sites)
+    batch = Batch({"x": view, "y": ViewBatch(known)}, 6)
+    filled = infer_missing(energy, parameters, batch, reference_of(energy))
+    means = layer.mean(energy.hidden_natural(parameters, filled))
+    for row in range(6):
+        fits = (kind.codec.decode(states) == kind.codec.decode(rows[[row]]))[:, ~missing_sites[row]].all(axis=1)
+        every = Batch(
+            {"x": ViewBatch(states[fits]), "y": ViewBatch(np.repeat(known[[row]], fits.sum(), axis=0))}, fits.sum()
+        )
+        # weights of a grid are the same for all columns, of which one is summed over
+        log_density = log_weights[fits] / kind.codec.n_sites - energy.free_energy(parameters, every)
+        weight = softmax(log_density)
+        np.testing.assert_allclose(means[row], weight @ layer.mean(energy.hidden_natural(parameters, every)), atol=1e-6)
+        np.testing.assert_allclose(filled.views["x"].statistic[row], weight @ states[fits], atol=1e-6)
+        free_energy = energy.free_energy(parameters, filled)[row]
+        np.testing.assert_allclose(free_energy, -np.logaddexp.reduce(log_density), atol=1e-6)

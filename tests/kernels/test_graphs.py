@@ -1,4 +1,4 @@
-"""Binary variables on graphs against enumeration: sums, draws, modes, known variables, tree-reweighted bounds."""
+"""Variables on graphs against enumeration: sums, draws, modes, known variables, tree-reweighted bounds."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scipy.special import logsumexp
 
 from harmonium.families import grid_edges
 from harmonium.kernels.graphs.elimination import CLAMPED, draw, log_partition_and_means
-from harmonium.kernels.graphs.plan import plan_of
+from harmonium.kernels.graphs.plan import Plan, plan_of
 from harmonium.kernels.graphs.tree_reweighted import bound_and_means, gibbs, local_mode
 
 RNG = np.random.default_rng(0)
@@ -26,84 +26,114 @@ GRAPHS = {
 }
 
 
-def parameters(name: str, n_rows: int = 3, scale: float = 1.5):
+SIZES = {"binary": 2, "three states": 3, "mixed": (3, 1, 2, 4, 2, 3, 1, 2, 2)}
+CASES = [(name, sizes) for name in GRAPHS for sizes in SIZES if (name, sizes) != ("grid", "three states")]
+
+
+def plan(name: str, sizes: str = "binary") -> Plan:
     edges, n_nodes = GRAPHS[name]
-    rng = np.random.default_rng(len(name))
-    return rng.normal(size=(n_rows, n_nodes)) * scale, rng.normal(size=(n_rows, len(edges))) * scale, edges, n_nodes
+    return plan_of(edges, n_nodes, np.broadcast_to(SIZES[sizes], 9)[:n_nodes])
 
 
-def enumerated(node: np.ndarray, edge: np.ndarray, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """All states, their products, and log-weights of each row."""
-    states = np.array(list(itertools.product([0.0, 1.0], repeat=node.shape[1])))
-    products = states[:, edges[:, 0]] * states[:, edges[:, 1]]
-    return states, products, node @ states.T + edge @ products.T
+def potentials(graph: Plan, n_rows: int = 3, scale: float = 1.5) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(len(graph.edges))
+    shapes = (n_rows, graph.node_cells[-1]), (n_rows, graph.edge_cells[-1])
+    return rng.normal(size=shapes[0]) * scale, rng.normal(size=shapes[1]) * scale
 
 
-@pytest.mark.parametrize("name", GRAPHS)
-def test_sums_draws_and_modes_against_enumeration(name: str) -> None:
-    node, edge, edges, n_nodes = parameters(name)
-    plan = plan_of(edges, n_nodes)
-    states, pairs, scores = enumerated(node, edge, edges)
-    total, means, products = log_partition_and_means(node, edge, plan)
+def enumerated(node: np.ndarray, edge: np.ndarray, graph: Plan) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """All states, which cells they have, and log-weights of each row."""
+    states = np.array(list(itertools.product(*map(range, graph.sizes))))
+    first, second = graph.edges.T
+    own = graph.node_cells[:-1] + states
+    pairs = graph.edge_cells[:-1] + states[:, first] * graph.sizes[second] + states[:, second]
+    cells = np.zeros((len(states), node.shape[1] + edge.shape[1]))
+    np.put_along_axis(cells, own, 1, axis=1)
+    np.put_along_axis(cells, node.shape[1] + pairs, 1, axis=1)
+    return states, cells, np.concatenate([node, edge], axis=1) @ cells.T
+
+
+@pytest.mark.parametrize(("name", "sizes"), CASES)
+def test_sums_draws_and_modes_against_enumeration(name: str, sizes: str) -> None:
+    graph = plan(name, sizes)
+    node, edge = potentials(graph)
+    states, cells, scores = enumerated(node, edge, graph)
+    total, singles, pairs = log_partition_and_means(node, edge, graph)
     probability = np.exp(scores - logsumexp(scores, axis=1, keepdims=True))
     assert np.allclose(total, logsumexp(scores, axis=1))
-    assert np.allclose(means, probability @ states) and np.allclose(products, probability @ pairs)
-    assert np.array_equal(draw(node, edge, plan, None), states[scores.argmax(axis=1)])
+    assert np.allclose(np.concatenate([singles, pairs], axis=1), probability @ cells)
+    assert np.array_equal(draw(node, edge, graph, None), states[scores.argmax(axis=1)])
     rows = 20_000
     repeated = [np.repeat(part[:1], rows, axis=0) for part in (node, edge)]
-    drawn = draw(*repeated, plan, RNG.random((rows, n_nodes)))
-    numbers = drawn @ (1 << np.arange(n_nodes)[::-1])
-    shares = np.bincount(numbers.astype(int), minlength=len(states)) / rows
+    drawn = draw(*repeated, graph, RNG.random((rows, len(graph.sizes))))
+    numbers = np.ravel_multi_index(tuple(drawn.T.astype(int)), tuple(graph.sizes))
+    shares = np.bincount(numbers, minlength=len(states)) / rows
     assert np.abs(shares - probability[0]).max() < 5 * np.sqrt(0.25 / rows)
 
 
-@pytest.mark.parametrize("name", ["tree", "grid", "complete"])
-def test_known_variables_are_conditioned_on(name: str) -> None:
-    node, edge, edges, n_nodes = parameters(name, n_rows=1)
-    states, pairs, scores = enumerated(node, edge, edges)
-    known = np.arange(n_nodes) % 2 == 0
-    values = RNG.integers(0, 2, n_nodes)
+@pytest.mark.parametrize("sizes", SIZES)
+@pytest.mark.parametrize("name", ["tree", "complete"])
+def test_known_variables_are_conditioned_on(name: str, sizes: str) -> None:
+    graph = plan(name, sizes)
+    node, edge = potentials(graph, n_rows=1)
+    states, cells, scores = enumerated(node, edge, graph)
+    known, n_nodes = np.arange(len(graph.sizes)) % 2 == 0, len(graph.sizes)
+    values = RNG.integers(0, graph.sizes)
     fits = (states[:, known] == values[known]).all(axis=1)
-    clamped = np.where(known, 10 * CLAMPED * np.sign(values - 0.5), node)
-    total, means, products = log_partition_and_means(clamped, edge, plan_of(edges, n_nodes))
-    probability = np.where(fits, np.exp(scores[0] - logsumexp(scores[0, fits])), 0)
-    assert np.allclose(means[0], probability @ states) and np.allclose(products[0], probability @ pairs)
-    # known variables add no weight of their own
-    assert np.isclose(total[0], logsumexp(scores[0, fits]) - node[0, known] @ values[known])
+    of_known = np.repeat(known, graph.sizes)
+    is_value = np.concatenate([np.arange(size) == value for size, value in zip(graph.sizes, values, strict=True)])
+    clamped = np.where(of_known, np.where(is_value, 1, -1) * 10 * CLAMPED, node)
+    weightless = scores[0] - cells[:, : len(of_known)] @ np.where(of_known, node[0], 0)
+    for total, singles, pairs in (
+        log_partition_and_means(clamped, edge, graph),
+        bound_and_means(clamped, edge, graph),
+    ):
+        assert np.allclose(singles[0, of_known], is_value[of_known])
+        if name == "complete" and total[0] > logsumexp(weightless[fits]) + 1e-6:  # a bound
+            continue
+        probability = np.where(fits, np.exp(scores[0] - logsumexp(scores[0, fits])), 0)
+        assert np.allclose(np.concatenate([singles, pairs], axis=1)[0], probability @ cells, atol=1e-5)
+        # known variables add no weight of their own
+        assert np.isclose(total[0], logsumexp(weightless[fits]))
+    assert len(draw(clamped, edge, graph, None)[0]) == n_nodes
 
 
-@pytest.mark.parametrize("name", GRAPHS)
-def test_tree_reweighting_bounds_and_is_exact_on_trees(name: str) -> None:
-    node, edge, edges, n_nodes = parameters(name)
-    plan = plan_of(edges, n_nodes)
-    exact, bound = log_partition_and_means(node, edge, plan), bound_and_means(node, edge, plan)
+@pytest.mark.parametrize(("name", "sizes"), CASES)
+def test_tree_reweighting_bounds_and_is_exact_on_trees(name: str, sizes: str) -> None:
+    graph = plan(name, sizes)
+    node, edge = potentials(graph)
+    exact, bound = log_partition_and_means(node, edge, graph), bound_and_means(node, edge, graph)
     assert (bound[0] >= exact[0] - 1e-6).all()
-    if (plan.share == 1).all():
+    if (graph.share == 1).all():
         assert all(np.allclose(a, b, atol=1e-5) for a, b in zip(exact, bound, strict=True))
     else:
-        assert (bound[0] > exact[0] + 1e-3).any() and np.abs(bound[1] - exact[1]).max() < 0.3
-    both = np.concatenate([node[0], edge[0]])
+        assert (bound[0] > exact[0] + 1e-3).any() and np.abs(bound[1] - exact[1]).max() < 0.4
+    both, n_cells = np.concatenate([node[0], edge[0]]), node.shape[1]
 
     def value(at: np.ndarray) -> float:
-        return float(bound_and_means(at[None, :n_nodes], at[None, n_nodes:], plan)[0][0])
+        return float(bound_and_means(at[None, :n_cells], at[None, n_cells:], graph)[0][0])
 
-    slope = approx_fprime(both, value, 1e-4)
-    assert np.allclose(slope, np.concatenate([bound[1][0], bound[2][0]]), atol=2e-3)
+    if sizes != "mixed":  # which would take a second
+        slope = approx_fprime(both, value, 1e-4)
+        assert np.allclose(slope, np.concatenate([bound[1][0], bound[2][0]]), atol=2e-3)
 
 
-def test_gibbs_and_local_modes_on_a_grid() -> None:
-    node, edge, edges, n_nodes = parameters("grid", scale=0.7)
-    plan = plan_of(edges, n_nodes)
+@pytest.mark.parametrize("sizes", ["binary", "mixed"])
+def test_gibbs_and_local_modes_on_a_grid(sizes: str) -> None:
+    graph = plan("grid", sizes)
+    node, edge = potentials(graph, scale=0.7)
     repeated = [np.repeat(part[:1], 5000, axis=0) for part in (node, edge)]
-    means = log_partition_and_means(node[:1], edge[:1], plan)[1][0]
-    assert np.abs(gibbs(*repeated, plan, RNG).mean(axis=0) - means).max() < 0.03
-    best = local_mode(node, edge, plan)
-    for site in range(n_nodes):
-        states = best.copy()
-        states[:, site] = 1 - states[:, site]
-        pairs = [edge * s[:, edges[:, 0]] * s[:, edges[:, 1]] for s in (best, states)]
-        score = [(node * s).sum(axis=1) + p.sum(axis=1) for s, p in zip((best, states), pairs, strict=True)]
-        assert (score[0] >= score[1]).all()
+    singles = log_partition_and_means(node[:1], edge[:1], graph)[1][0]
+    drawn = gibbs(*repeated, graph, RNG)
+    shares = [np.mean(drawn[:, i] == state) for i, size in enumerate(graph.sizes) for state in range(size)]
+    assert np.abs(shares - singles).max() < 0.04
+    states, _, scores = enumerated(node, edge, graph)
+    number = {tuple(state): place for place, state in enumerate(states.tolist())}
+    for row, best in enumerate(local_mode(node, edge, graph).astype(int).tolist()):
+        for site, size in enumerate(graph.sizes):
+            for state in range(size):
+                other = (*best[:site], state, *best[site + 1 :])
+                assert scores[row, number[tuple(best)]] >= scores[row, number[other]] - 1e-9
 
 
 def test_widths() -> None:

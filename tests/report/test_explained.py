@@ -131,6 +131,8 @@ def test_no_natural_parameter_beats_the_saturated_loss(name):
         values = np.array([[2.0, 1.0, 1.0, 0.0]])
     elif name == "Beta":
         values = family.codec.encode(np.array([[0.02, 0.7]]))
+    elif name == "Potts":
+        values = family.codec.encode(np.array([[2.0, 0.0]]))
     elif name == "Ising":
         values = family.codec.encode(np.array([[1.0, 0.0, 1.0]]))
     view = ViewBatch(values, size=None if family.length.typical(1) is None else np.array([SIZE]))

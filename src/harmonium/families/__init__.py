@@ -14,15 +14,19 @@ from harmonium.families.beta import Beta
 from harmonium.families.binomial import Binomial
 from harmonium.families.categorical import Categorical
 from harmonium.families.chain import Chain
+from harmonium.families.edges import grid_edges
 from harmonium.families.gaussian import Gaussian
-from harmonium.families.ising import Ising, grid_edges, learn_edges
+from harmonium.families.gaussian_mrf import GaussianMRF
+from harmonium.families.ising import Ising
 from harmonium.families.negative_binomial import NegativeBinomial
 from harmonium.families.poisson import Poisson
+from harmonium.families.potts import Potts
 from harmonium.families.protocol.codec import Codec
 from harmonium.families.protocol.domain import Domain
 from harmonium.families.protocol.extra_parameters import ExtraParameters
 from harmonium.families.protocol.length import Length
 from harmonium.families.replicated_softmax import ReplicatedSoftmax
+from harmonium.families.structure import learn_edges
 
 __all__ = [
     "Balanced",
@@ -37,10 +41,12 @@ __all__ = [
     "ExtraParameters",
     "Family",
     "Gaussian",
+    "GaussianMRF",
     "Ising",
     "Length",
     "NegativeBinomial",
     "Poisson",
+    "Potts",
     "ReplicatedSoftmax",
     "Support",
     "grid_edges",

@@ -322,25 +322,25 @@ class Family(Part):
         """
         return self.distribution(extra).mode(natural)
 
-    def given_observed(self, natural: np.ndarray, statistic: np.ndarray, missing: np.ndarray) -> np.ndarray:
-        """Return the natural parameters of missing sites given the observed ones.
+    def given(self, statistic: np.ndarray, missing: np.ndarray) -> Self:
+        """Return the family of missing sites of some rows given their observed ones.
+
+        Its log-partitions and means, at natural parameters of this family, are those of missing sites; they say
+        nothing about observed ones.
 
         Parameters
         ----------
-        natural : ndarray of shape (rows, features)
-            Natural parameters, clamped.
         statistic : ndarray of shape (rows, features)
-            Statistics, zero where they are missing.
+            Statistics of the rows; what they hold at missing sites does not matter.
         missing : ndarray of bool of shape (rows, sites)
             True where a site is missing.
 
         Returns
         -------
-        ndarray of shape (rows, features)
-            Natural parameters whose means at missing features are those given the observed sites. Where sites are
-            independent given the hidden units they are the same.
+        Family
+            The family itself where sites are independent given the hidden units.
         """
-        return natural
+        return self
 
     def expected(self, natural: np.ndarray, extra: Extra = NO_EXTRA, size: np.ndarray | None = None) -> np.ndarray:
         """Return expected data, in the user's units.

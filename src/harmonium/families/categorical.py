@@ -53,7 +53,7 @@ class OneHot(Codec):
             code = codes[known].astype(np.int64)
             if (code >= stop - start).any():
                 raise ValueError(
-                    f"Column {site} of a Categorical view has {stop - start} categories; got code {code.max()}; "
+                    f"Column {site} of a view of codes has {stop - start} categories; got code {code.max()}; "
                     "fit with n_categories large enough for every code."
                 )
             statistic[known, start + code] = 1
@@ -115,37 +115,15 @@ class Categorical(Exclusive):
 
     def bind(self, summary: Any) -> Self:
         """Return a fitted copy that knows the block of features of each column."""
-        found = np.asarray(summary.maximum, dtype=np.int64) + 1
-        if self.n_categories is None:
-            counts = np.maximum(found, 1)
-        else:
-            try:
-                counts = np.asarray(self.n_categories)
-            except ValueError:  # lists of different lengths, refused for their kind
-                counts = np.array(None)
-            if counts.dtype.kind not in "iu" or counts.shape not in ((), found.shape) or (counts < 1).any():
-                raise ValueError(
-                    "Categorical needs a whole number n_categories >= 1, or a list of one for each of the "
-                    f"{len(found)} columns; got {shown(self.n_categories)}; None takes them from the data."
-                )
-            counts = np.broadcast_to(counts.astype(np.int64), found.shape)
-            if (found > counts).any():
-                column = int(np.argmax(found > counts))
-                raise ValueError(
-                    f"Categorical(n_categories={self.n_categories}) needs codes below that number; column {column} has "
-                    f"code {found[column] - 1}; raise n_categories or recode the column."
-                )
-        groups = np.concatenate([[0], np.cumsum(counts)])
+        groups = bound_groups("Categorical", self.n_categories, summary)
         return self.with_fitted(n_features_=int(groups[-1]), groups_=groups)
 
     def restore(self, n_features: int, constants: Mapping[str, np.ndarray]) -> Self:
         """Return a fitted copy with saved blocks of features, if they are blocks."""
-        groups = constants["groups"]
-        if groups.ndim != 1 or len(groups) < 2 or groups[0] != 0 or groups[-1] != n_features:
+        groups = checked_groups(constants["groups"])
+        if groups[-1] != n_features:
             raise ValueError(f"groups must lead from 0 to {n_features}")
-        if not (groups[1:] > groups[:-1]).all():
-            raise ValueError("groups must ascend")
-        return super().restore(n_features, {"groups": groups.astype(np.int64, casting="same_kind")})
+        return super().restore(n_features, {"groups": groups})
 
     @property
     def codec(self) -> OneHot:
@@ -195,3 +173,37 @@ class Categorical(Exclusive):
         largest = np.maximum.reduceat(natural, starts, axis=1)
         powers = np.exp(natural - self.codec.spread(largest))
         return largest, powers, np.add.reduceat(powers, starts, axis=1)
+
+
+def bound_groups(owner: str, n_categories: Any, summary: Any) -> np.ndarray:
+    """Return where the block of features of each column of codes starts, and the end of the last."""
+    found = np.asarray(summary.maximum, dtype=np.int64) + 1
+    if n_categories is None:
+        counts = np.maximum(found, 1)
+    else:
+        try:
+            counts = np.asarray(n_categories)
+        except ValueError:  # lists of different lengths, refused for their kind
+            counts = np.array(None)
+        if counts.dtype.kind not in "iu" or counts.shape not in ((), found.shape) or (counts < 1).any():
+            raise ValueError(
+                f"{owner} needs a whole number n_categories >= 1, or a list of one for each of the "
+                f"{len(found)} columns; got {shown(n_categories)}; None takes them from the data."
+            )
+        counts = np.broadcast_to(counts.astype(np.int64), found.shape)
+        if (found > counts).any():
+            column = int(np.argmax(found > counts))
+            raise ValueError(
+                f"{owner}(n_categories={n_categories}) needs codes below that number; column {column} has "
+                f"code {found[column] - 1}; raise n_categories or recode the column."
+            )
+    return np.concatenate([[0], np.cumsum(counts)])
+
+
+def checked_groups(groups: np.ndarray) -> np.ndarray:
+    """Return saved starts of blocks, if they are some."""
+    if groups.dtype.kind not in "iu" or groups.ndim != 1 or len(groups) < 2 or groups[0] != 0:
+        raise ValueError("groups must be whole numbers that begin with 0")
+    if not (groups[1:] > groups[:-1]).all():
+        raise ValueError("groups must ascend")
+    return groups.astype(np.int64)

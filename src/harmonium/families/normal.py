@@ -45,11 +45,15 @@ class LogVariances(ExtraParameters):
         return {"log_variance": np.clip(np.log(np.maximum(variance, 1e-300)), self.lower, self.upper)}
 
     def statistics(
-        self, mean: np.ndarray, extra: Extra, is_sample: bool, columns: np.ndarray | None = None
+        self,
+        mean: np.ndarray,
+        extra: Extra,
+        inferred: bool | np.ndarray,
+        columns: np.ndarray | None = None,
     ) -> dict[str, np.ndarray]:
         """Return E[x²] / 2σ², the derivative of -x² / 2σ² by log σ²."""
         value = -_distribution(extra, columns).log_base(mean)
-        return {"log_variance": value if is_sample else value + value.dtype.type(0.5)}
+        return {"log_variance": np.where(inferred, value + value.dtype.type(0.5), value)}
 
 
 class Normal(Family):

@@ -78,7 +78,7 @@ def exact_expectations(energy: Energy, parameters: Parameters, sizes: Sizes | No
         mean = family.mean(energy.view_natural(parameters, name, states, size), extra, size)
         statistics[bias_of(name)] = probability @ mean
         statistics[weights_of(name)] = (mean * probability[:, None]).T @ energy.row_weighted(name, states, size)
-        for extra_name, value in family.extra_parameters.statistics(mean, extra, is_sample=False).items():
+        for extra_name, value in family.extra_parameters.statistics(mean, extra, inferred=True).items():
             statistics[extra_of(name, extra_name)] = probability @ value
     return Expectations(log_partition, statistics)
 

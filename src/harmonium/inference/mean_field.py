@@ -10,6 +10,7 @@ from harmonium.core.batch import Batch, ViewBatch
 from harmonium.core.parameters import Parameters, bias_of, weights_of
 from harmonium.energy import Energy
 from harmonium.families import Family
+from harmonium.families.protocol.extra_parameters import Extra
 from harmonium.inference.gibbs import Sizes
 from harmonium.kernels.sparse.matrix import add_to_rows, take_rows
 
@@ -53,6 +54,7 @@ def fill_missing(
         if view.missing is not None
     }
     fills = {name: np.where(mask, reference[name], np.float32(0)) for name, mask in masks.items()}
+    families = {name: _given_observed(energy.families[name], view) for name, view in lacked.items()}
     naturals: dict[str, np.ndarray] = {}
     _solve_linear(energy, parameters, part, observed_natural, masks, fills)
     for _ in range(n_iterations):
@@ -62,9 +64,9 @@ def fill_missing(
             natural[lacking[name]] += told
         hidden_mean = layer.mean(natural)
         for name, mask in masks.items():
-            family, size = energy.families[name], lacked[name].size
+            family, size = families[name], lacked[name].size
             view_natural = energy.view_natural(parameters, name, hidden_mean[lacking[name]], size)
-            naturals[name] = _given_observed(family, family.domain.clamp(view_natural), lacked[name])
+            naturals[name] = family.domain.clamp(view_natural)
             mean = family.mean(naturals[name], energy.extra(parameters, name), size)
             fills[name] = np.where(mask, mean, mean.dtype.type(0))
     views = dict(batch.views)
@@ -72,17 +74,17 @@ def fill_missing(
         own = rows[lacking[name]]
         views[name] = _filled(views[name], own, fills[name])
         term = np.zeros(batch.n_rows)
-        term[own] = _fill_term(energy, parameters, name, lacked[name], natural, fills[name])
+        extra = energy.extra(parameters, name)
+        term[own] = _fill_term(families[name], extra, parameters[bias_of(name)], lacked[name], natural, fills[name])
         views[name].fill_term = term
     return replace(batch, views=views)
 
 
-def _given_observed(family: Family, natural: np.ndarray, view: ViewBatch) -> np.ndarray:
-    """Return the naturals of missing sites given what is observed of the same rows, if rows are dense."""
-    assert view.missing is not None
-    if not isinstance(view.statistic, np.ndarray):  # only whole rows can be missing
-        return natural
-    return family.given_observed(natural, view.statistic, view.missing)
+def _given_observed(family: Family, view: ViewBatch) -> Family:
+    """Return the family of missing sites given what is observed of the same rows, if rows are dense."""
+    if view.missing is None or not isinstance(view.statistic, np.ndarray):  # only whole rows of others can be missing
+        return family
+    return family.given(view.statistic, view.missing)
 
 
 def _solve_linear(
@@ -130,14 +132,14 @@ def _solve_linear(
 
 
 def _fill_term(
-    energy: Energy, parameters: Parameters, name: str, view: ViewBatch, natural: np.ndarray, fill: np.ndarray
+    family: Family, extra: Extra, bias: np.ndarray, view: ViewBatch, natural: np.ndarray, fill: np.ndarray
 ) -> np.ndarray:
     """Return Σ [log-partition - (natural - θ)·mean] over the missing sites of each row, in float64."""
-    log_partition = energy.families[name].log_partition(natural, energy.extra(parameters, name), view.size)
+    log_partition = family.log_partition(natural, extra, view.size)
     assert view.missing is not None
     total = np.where(view.missing, log_partition, 0).sum(axis=1, dtype=np.float64)
     # the fill is zero at observed sites
-    return total - ((natural - parameters[bias_of(name)]) * fill).sum(axis=1, dtype=np.float64)
+    return total - ((natural - bias) * fill).sum(axis=1, dtype=np.float64)
 
 
 def incomplete_rows(batch: Batch) -> np.ndarray:

@@ -17,6 +17,7 @@ from scipy.special import softmax
 from harmonium.core.batch import Batch
 from harmonium.core.parameters import Parameters, bias_of, weights_of
 from harmonium.energy import Energy
+from harmonium.families import Family
 from harmonium.hidden import HiddenLayer
 from harmonium.inference.exact import hidden_states
 from harmonium.inference.mean_field import fill_missing, incomplete_rows, taken
@@ -26,6 +27,8 @@ from harmonium.inference.mean_field import fill_missing, incomplete_rows, taken
 _MOST_STATES = 4096
 _MOST_FEATURE_CELLS = 2_000_000
 _MOST_SITE_CELLS = 16_384
+# The same for views that rows lack in part and whose sites depend on each other, as every row is summed by itself.
+_MOST_DEPENDENT_CELLS = 4096
 # States times rows times units that are held at a time: for memory only.
 _BLOCK_CELLS = 4_000_000
 # Largest absolute natural of a mean, and halvings of its interval down to rounding.
@@ -127,27 +130,57 @@ class _Exact:
         """Return exact expectations of rows, or None if there is too much to sum."""
         if self._states is not None:
             n_features = sum(self.energy.families[name].n_features_ for name in lack.masks)
-            if len(self._states) * n_features <= _MOST_FEATURE_CELLS:
-                return self._by_units(self._states, self._observed(batch, lack.rows), lack)
+            given = self._given(batch, lack, len(self._states))
+            limit = _MOST_DEPENDENT_CELLS if given else _MOST_FEATURE_CELLS
+            if len(self._states) * n_features <= limit:
+                return self._by_units(self._states, self._observed(batch, lack.rows), lack, given)
         sites = self._site_states(lack)
         return None if sites is None else self._by_sites(sites, self._observed(batch, lack.rows), lack)
 
     def _observed(self, batch: Batch, rows: np.ndarray) -> np.ndarray:
         return self.energy.hidden_natural(self.parameters, taken(batch, rows)).astype(np.float64)
 
-    def _by_units(self, states: np.ndarray, observed: np.ndarray, lack: _Lack) -> _Answer:
+    def _given(self, batch: Batch, lack: _Lack, n_states: int) -> dict[str, list[Family]]:
+        """Return the family of each row and view that lacks a part, for all states, if it depends on the rest."""
+        given = {}
+        for name, mask in lack.masks.items():
+            view, family = batch.views[name], self.energy.families[name]
+            if mask.all() or view.missing is None or not isinstance(view.statistic, np.ndarray):
+                continue
+            copies = [np.full(n_states, row) for row in lack.rows]
+            of_rows = [family.given(view.statistic[rows], view.missing[rows]) for rows in copies]
+            if of_rows[0] is not family:
+                given[name] = of_rows
+        return given
+
+    def _by_units(
+        self, states: np.ndarray, observed: np.ndarray, lack: _Lack, given: dict[str, list[Family]]
+    ) -> _Answer:
         """Enumerate the hidden units."""
-        shared = self.layer.log_base(states).sum(axis=1)
+        log_weight = observed @ states.T + self.layer.log_base(states).sum(axis=1)
         means = {}
         for name, mask in lack.masks.items():
+            if name in given:
+                log_weight += [self._of_row(name, family, states)[0] for family in given[name]]
+                continue
             log_partition, mean = self._table(name, states, lack.sizes[name])
             of_sites = mask if log_partition.shape[1] == len(mask) else self._sites(name, mask)
-            shared = shared + log_partition[:, of_sites].sum(axis=1)
+            log_weight += log_partition[:, of_sites].sum(axis=1)
             means[name] = mean[:, mask]
-        log_weight = observed @ states.T + shared
         weight = softmax(log_weight, axis=1)
         expected = {name: weight @ mean for name, mean in means.items()}
+        for name, of_rows in given.items():
+            found = [
+                of_row @ self._of_row(name, family, states)[1] for of_row, family in zip(weight, of_rows, strict=True)
+            ]
+            expected[name] = np.stack(found)[:, lack.masks[name]]
         return _Answer(weight @ states, expected, np.logaddexp.reduce(log_weight, axis=1))
+
+    def _of_row(self, name: str, family: Family, states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the log-partition of what a row lacks, and means, at each state of the units."""
+        extra = self.energy.extra(self.parameters, name)
+        natural = self.energy.view_natural(self.parameters, name, states)
+        return family.log_partition(natural, extra).sum(axis=1), family.mean(natural, extra)
 
     def _sites(self, name: str, mask: np.ndarray) -> np.ndarray:
         """Return the mask of sites whose features are masked."""

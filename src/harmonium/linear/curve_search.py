@@ -15,8 +15,9 @@ import numpy as np
 
 from harmonium.additive.boosting import MAX_CODES, AdditiveBoosting
 from harmonium.additive.losses import Loss
+from harmonium.families.protocol.sites import code_counts
 from harmonium.linear.comparison import is_better, mean_error
-from harmonium.linear.curves import MAX_COLUMNS, Curves, code_counts, columns_of, may_have_curves
+from harmonium.linear.curves import MAX_COLUMNS, Curves, columns_of, may_have_curves
 from harmonium.linear.features import PreparedViews
 from harmonium.linear.score_columns import UnseenScores, out_of_fold
 from harmonium.linear.search import Folds, LinearModel, LinearSearch

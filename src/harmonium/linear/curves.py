@@ -19,7 +19,6 @@ from harmonium.additive.step_function import StepFunction
 from harmonium.additive.trees import Trees
 from harmonium.core.batch import Batch, ViewBatch
 from harmonium.families import Family
-from harmonium.families.protocol.sites import has_codes
 from harmonium.kernels.sparse.matrix import is_sparse, to_dense
 
 #: name of what they add, in files too
@@ -208,10 +207,3 @@ def may_have_curves(family: Family, view: ViewBatch) -> bool:
         and not family.support.whole_rows
         and family.codec.n_sites == family.codec.n_columns
     )
-
-
-def code_counts(family: Family) -> np.ndarray:
-    """Return the number of categories of each column; 0 for columns of numbers."""
-    if not has_codes(family):
-        return np.zeros(family.codec.n_columns, dtype=np.int64)
-    return np.bincount(family.codec.spread(np.arange(family.codec.n_sites)[None])[0])

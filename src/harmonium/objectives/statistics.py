@@ -122,12 +122,11 @@ def _extra_totals(
     """Return the sum over rows of the statistic that belongs to one of a family's extra parameters."""
     family, extra = energy.families[name], energy.extra(parameters, name)
     cells = entries(view.statistic)
-    statistics = family.extra_parameters.statistics
-    terms = statistics(cells.values, extra, are_samples, cells.columns)[extra_name]
+    inferred: bool | np.ndarray = not are_samples
     if view.missing is not None and are_samples:
-        inferred = statistics(cells.values, extra, is_sample=False, columns=cells.columns)[extra_name]
-        terms = np.where(cells.at(family.codec.spread(view.missing)), inferred, terms)
-    totals = cells.column_sums(terms)
+        inferred = cells.at(family.codec.spread(view.missing))
+    statistics = family.extra_parameters.statistics
+    totals = cells.column_sums(statistics(cells.values, extra, inferred, cells.columns)[extra_name])
     if view.fill is not None:
-        totals += statistics(view.fill[1], extra, is_sample=False)[extra_name].sum(axis=0)
+        totals += statistics(view.fill[1], extra, inferred=True)[extra_name].sum(axis=0)
     return totals

@@ -36,7 +36,7 @@ import pandas as pd
 from harmonium.core.batch import Batch, ViewBatch
 from harmonium.core.parameters import HIDDEN_BIAS, weights_of
 from harmonium.families import Family
-from harmonium.families.protocol.sites import has_codes
+from harmonium.families.protocol.sites import code_counts
 from harmonium.heads import Head
 from harmonium.kernels.sparse.matrix import dense_row, is_sparse
 from harmonium.queries.blocks import blocks, completed
@@ -243,13 +243,11 @@ def _linear_only(model: FittedModel, head: Head, name: str, batch: Batch, n_unit
 
 def _values(family: Family, names: np.ndarray, statistic: np.ndarray) -> np.ndarray:
     """Return the names of features, where all codes of a category are called by the one that is there or likeliest."""
-    if not has_codes(family):
-        return names
-    site = family.codec.spread(np.arange(family.codec.n_sites)[None])[0]
     names = names.copy()
-    for number in range(family.codec.n_sites):
-        codes = np.flatnonzero(site == number)
-        names[codes] = names[codes[np.argmax(statistic[codes])]]
+    ends = np.cumsum(code_counts(family))
+    for codes in np.split(np.arange(ends[-1]), ends[:-1]):
+        if len(codes):
+            names[codes] = names[codes[np.argmax(statistic[codes])]]
     return names
 
 

@@ -131,8 +131,7 @@ def given_observed(model: FittedModel, name: str, hidden_mean: np.ndarray, view:
     family = model.families[name]
     natural = family.domain.clamp(model.energy.view_natural(model.parameters, name, hidden_mean))
     assert view.missing is not None and isinstance(view.statistic, np.ndarray)
-    natural = family.given_observed(natural, view.statistic, view.missing)
-    return family.expected(natural, model.energy.extra(model.parameters, name))
+    return family.given(view.statistic, view.missing).expected(natural, model.energy.extra(model.parameters, name))
 
 
 def row_sizes(model: FittedModel, views: Views) -> dict[str, np.ndarray]:

@@ -35,7 +35,7 @@ class ExtraParameters:
 
     @property
     def initial(self) -> dict[str, np.ndarray]:
-        """Values at the start, by name, with the features along their first axis."""
+        """Values at the start, by name, those of features along their first axis."""
         return {}
 
     def from_residuals(self, variance: np.ndarray) -> dict[str, np.ndarray]:
@@ -54,7 +54,11 @@ class ExtraParameters:
         return {}
 
     def statistics(
-        self, mean: np.ndarray, extra: Extra, is_sample: bool, columns: np.ndarray | None = None
+        self,
+        mean: np.ndarray,
+        extra: Extra,
+        inferred: bool | np.ndarray,
+        columns: np.ndarray | None = None,
     ) -> dict[str, np.ndarray]:
         """Return the expected derivative of `Family.log_base` by each of them.
 
@@ -64,15 +68,16 @@ class ExtraParameters:
             Statistics, dense or stored entries.
         extra : mapping of str to ndarray
             Their values.
-        is_sample : bool
-            Whether `mean` holds observed or drawn statistics; if not, it holds means of distributions of this family,
-            whose spread counts too.
+        inferred : bool or ndarray of bool of the shape of `mean`
+            False where `mean` holds observed or drawn statistics; where it holds means of distributions of this family,
+            their spread counts too.
         columns : ndarray of int of shape (entries,), optional
             Columns of stored entries.
 
         Returns
         -------
         dict of str to ndarray
-            Derivatives by name, elementwise, in the shape of `mean`.
+            Derivatives by name, in the shape of `mean`; those of parameters that are not of features have a row for
+            each row of `mean`, and a column for each number of the parameter.
         """
         return {}

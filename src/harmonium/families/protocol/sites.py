@@ -121,6 +121,7 @@ def log_total(
     return log_integral(log_density, inside, step)
 
 
-def has_codes(family: Family) -> bool:
-    """Return whether columns are codes of categories, each of which has a feature."""
-    return family.support.integer and family.codec.n_columns == family.codec.n_sites < family.n_features_
+def code_counts(family: Family) -> np.ndarray:
+    """Return the number of codes of each column, each of which has a feature, before all others; 0 for numbers."""
+    largest = family.codec.largest
+    return np.zeros(family.codec.n_columns, dtype=np.int64) if largest is None else largest + 1

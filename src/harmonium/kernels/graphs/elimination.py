@@ -1,7 +1,8 @@
-"""Exact sums, samples and modes of binary variables on graphs of small width, by elimination (see `plan`).
+"""Exact sums, samples and modes of variables with a few states on graphs of small width, by elimination (see `plan`).
 
-A row has the log-weight Σ node_i x_i + Σ edge_ij x_i x_j. Node parameters beyond ±`CLAMPED` say that a variable is
-known: then it is 1 or 0 for sure, and adds no weight of its own. Everything is done in float64.
+A row has the log-weight Σ node_i(x_i) + Σ edge_ij(x_i, x_j). Node potentials beyond ±`CLAMPED` say that a variable is
+known to have a state or not to have it: a state that it has for sure adds no weight of its own. Everything is done in
+float64.
 """
 
 from __future__ import annotations
@@ -11,10 +12,10 @@ from collections.abc import Callable
 import numpy as np
 
 from harmonium.kernels.graphs.plan import Plan
-from harmonium.kernels.runtime.jit import jit
+from harmonium.kernels.runtime.jit import inline, jit
 from harmonium.kernels.runtime.threads import block_bounds, block_count, run_blocks
 
-#: node parameters beyond which a variable is known; no parameter that is learned comes near
+#: node potentials beyond which a state is certain or ruled out; no parameter that is learned comes near
 CLAMPED = 1e5
 # steps times states of a block, enough to make handing it to a thread cheap
 _BLOCK_STATES = 2_000_000
@@ -23,14 +24,14 @@ _BLOCK_STATES = 2_000_000
 def log_partition_and_means(
     node: np.ndarray, edge: np.ndarray, plan: Plan
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the log-partition of each row, means of nodes, and means of products along edges.
+    """Return the log-partition of each row, and probabilities of states of nodes and of pairs of states of edges.
 
     Parameters
     ----------
-    node : ndarray of float64 of shape (rows, nodes)
-        Parameters of single variables.
-    edge : ndarray of float64 of shape (rows, edges)
-        Parameters of products.
+    node : ndarray of float64 of shape (rows, cells of nodes)
+        Potentials of single variables.
+    edge : ndarray of float64 of shape (rows, cells of edges)
+        Potentials of pairs.
     plan : Plan
         The graph.
 
@@ -38,179 +39,188 @@ def log_partition_and_means(
     -------
     log_partition : ndarray of shape (rows,)
         Logarithms of sums over all states.
-    means : ndarray of shape (rows, nodes)
-        Probabilities of ones.
-    products : ndarray of shape (rows, edges)
-        Probabilities that both ends are one.
+    singles : ndarray of shape (rows, cells of nodes)
+        Probabilities of states.
+    pairs : ndarray of shape (rows, cells of edges)
+        Probabilities of pairs of states.
 
     Examples
     --------
     >>> from harmonium.kernels.graphs.plan import plan_of
     >>> plan = plan_of(np.array([[0, 1]]), 2)
-    >>> total, means, products = log_partition_and_means(np.zeros((1, 2)), np.zeros((1, 1)), plan)
-    >>> total.round(3).tolist(), means.tolist(), products.tolist()
-    ([1.386], [[0.5, 0.5]], [[0.25]])
+    >>> total, singles, pairs = log_partition_and_means(np.zeros((1, 4)), np.zeros((1, 4)), plan)
+    >>> total.round(3).tolist(), singles.tolist(), pairs.tolist()
+    ([1.386], [[0.5, 0.5, 0.5, 0.5]], [[0.25, 0.25, 0.25, 0.25]])
     """
-    totals, means, products = np.zeros(len(node)), np.empty(node.shape), np.zeros(edge.shape)
+    steps = plan.elimination
+    assert steps is not None
+    totals, singles, pairs = np.zeros(len(node)), np.zeros(node.shape), np.zeros(edge.shape)
+    node, cells = unclamped(node, plan), (plan.node_cells, plan.edge_cells)
 
     def task(first: int, last: int) -> None:
-        _sum_rows(
-            node[first:last], edge[first:last], *_of(plan), totals[first:last], means[first:last], products[first:last]
-        )
+        rows = slice(first, last)
+        _sum_rows(node[rows], edge[rows], *cells, *steps, totals[rows], singles[rows], pairs[rows])
 
     _run(task, node, plan)
-    return totals, means, products
+    return totals, singles, pairs
 
 
 def draw(node: np.ndarray, edge: np.ndarray, plan: Plan, uniforms: np.ndarray | None) -> np.ndarray:
-    """Return a sample of each row, from one uniform number for each variable, or its mode if there are none."""
-    result = np.zeros(node.shape)
+    """Return a sample of each row, from one uniform number for each variable, or its mode if there are none.
+
+    Samples are numbers of states, of shape (rows, nodes).
+    """
+    steps = plan.elimination
+    assert steps is not None
+    node, cells = unclamped(node, plan), (plan.node_cells, plan.edge_cells)
+    result = np.zeros((len(node), len(plan.sizes)))
     numbers = np.empty((len(node), 0)) if uniforms is None else uniforms
 
     def task(first: int, last: int) -> None:
-        _draw_rows(node[first:last], edge[first:last], *_of(plan), numbers[first:last], result[first:last])
+        rows = slice(first, last)
+        _draw_rows(node[rows], edge[rows], *cells, *steps, numbers[rows], result[rows])
 
     _run(task, node, plan)
     return result
 
 
-def _of(plan: Plan) -> tuple[np.ndarray, np.ndarray, np.ndarray, int, np.ndarray, np.ndarray, np.ndarray]:
-    return plan.order, plan.slots, plan.leaving, plan.width, plan.starts, plan.neighbours, plan.by_edge
+def unclamped(node: np.ndarray, plan: Plan) -> np.ndarray:
+    """Return potentials in which certain states weigh nothing, and the other states of their nodes are ruled out."""
+    certain = node >= CLAMPED
+    if not certain.any():
+        return node
+    decided = np.repeat(np.logical_or.reduceat(certain, plan.node_cells[:-1], axis=1), plan.sizes, axis=1)
+    return np.where(certain, 0.0, np.where(decided, -10 * CLAMPED, node))
 
 
 def _run(task: Callable[[int, int], None], node: np.ndarray, plan: Plan) -> None:
     n_rows = len(node)
-    n_blocks = min(block_count(node.size << plan.width, _BLOCK_STATES), max(1, n_rows))
+    n_cells = n_rows * len(plan.sizes) * int(plan.n_states)
+    n_blocks = min(block_count(n_cells, _BLOCK_STATES), max(1, n_rows))
     run_blocks(lambda block: task(*block_bounds(n_rows, n_blocks, block)), n_blocks)
 
 
-@jit()
-def _times(order):  # type: ignore[no-untyped-def]
-    """Return the step in which each node is taken in."""
-    time = np.empty(len(order), dtype=np.int64)
-    for t in range(len(order)):
-        time[order[t]] = t
-    return time
-
-
-@jit()
-def _forward(  # type: ignore[no-untyped-def]
-    node, edge, order, slots, leaving, width, starts, neighbours, by_edge, is_mode, after, factors, shift
-):
-    """Fill in the weights of all states after each node is taken in, scaled to sum (or peak) 1; return the log of all.
-
-    ``factors[t, s]`` is the weight of a one at step t next to the state s of the frontier, ``shift[t]`` that of a zero.
-    """
-    n_states = 1 << width
-    before = np.zeros(n_states)
-    before[0] = 1.0
-    coupling = np.zeros(width)
-    time = _times(order)
+@inline
+def _exponentials(potentials, row, cells, result):  # type: ignore[no-untyped-def]
+    """Fill in e to the power of potentials, at most 1; return the logarithm of what they were divided by for that."""
     total = 0.0
-    for t in range(len(order)):
-        i = order[t]
-        coupling[:] = 0.0
-        known_one, known_zero = node[i] >= CLAMPED, node[i] <= -CLAMPED
-        weight = 0.0 if known_one else node[i]
-        largest = weight
-        for k in range(starts[i], starts[i + 1]):
-            other = neighbours[k]
-            if time[other] < t:
-                coupling[slots[other]] += edge[by_edge[k]]
-                largest += max(edge[by_edge[k]], 0.0)
-        if not known_one:
-            largest = max(largest, 0.0)
-        factors[t, 0] = 0.0 if known_zero else np.exp(weight - largest)
-        for s in range(1, n_states):
-            low = 0
-            while not (s >> low) & 1:
-                low += 1
-            factors[t, s] = factors[t, s & (s - 1)] * np.exp(coupling[low])
-        shift[t] = 0.0 if known_one else np.exp(-largest)
-        bit = 1 << slots[i]
-        scale = 0.0
-        for s in range(n_states):
-            value = before[s ^ bit] * factors[t, s ^ bit] if s & bit else before[s] * shift[t]
-            after[t, s] = value
-            scale = max(scale, value) if is_mode else scale + value
-        total += np.log(scale) + largest
-        before[:] = 0.0
-        for s in range(n_states):
-            after[t, s] /= scale
-            stay = s & ~leaving[t]
-            before[stay] = max(before[stay], after[t, s]) if is_mode else before[stay] + after[t, s]
+    for i in range(len(cells) - 1):
+        largest = potentials[row, cells[i]]
+        for c in range(cells[i] + 1, cells[i + 1]):
+            largest = max(largest, potentials[row, c])
+        total += largest
+        last, power = 0.0, 1.0
+        for c in range(cells[i], cells[i + 1]):
+            away = potentials[row, c] - largest
+            if away != last:  # many are the same
+                last, power = away, np.exp(away)
+            result[c] = power
     return total
 
 
-@jit()
-def _sum_rows(  # type: ignore[no-untyped-def]
-    node, edge, order, slots, leaving, width, starts, neighbours, by_edge, totals, means, products
+@inline
+def _forward(  # type: ignore[no-untyped-def]
+    nodes, edges, own, without, after, link_starts, links, is_mode, before, weights, factors
 ):
-    """Fill in log-partitions, means of nodes and means of products of all rows."""
-    n_nodes, n_states = len(order), 1 << width
-    after, factors = np.empty((n_nodes, n_states)), np.empty((n_nodes, n_states))
-    shift, back, here = np.empty(n_nodes), np.empty(n_states), np.empty(n_states)
-    time = _times(order)
+    """Fill in the weights of all states once each node is taken in, up to a scale for each; return the log of all.
+
+    ``factors[t]`` is what the node of step t brings to each state.
+    """
+    n_steps, n_states = own.shape
+    before[:] = 0.0
+    before[0] = 1.0
+    total = 0.0
+    for t in range(n_steps):
+        for s in range(n_states):
+            factors[t, s] = nodes[own[t, s]]
+        for k in range(link_starts[t], link_starts[t + 1]):
+            for s in range(n_states):
+                factors[t, s] *= edges[links[k, s]]
+        scale = 0.0
+        for s in range(n_states):
+            weights[t, s] = before[without[t, s]] * factors[t, s]
+            scale = max(scale, weights[t, s]) if is_mode else scale + weights[t, s]
+        total += np.log(scale)
+        scale = 1.0 / scale
+        for s in range(n_states):
+            before[s] = 0.0
+        for s in range(n_states):
+            weights[t, s] *= scale
+            to = after[t, s]
+            before[to] = max(before[to], weights[t, s]) if is_mode else before[to] + weights[t, s]
+    return total
+
+
+@jit(error_model="numpy")
+def _sum_rows(  # type: ignore[no-untyped-def]
+    node, edge, node_cells, edge_cells, order, own, without, after, link_starts, links, totals, singles, pairs
+):
+    """Fill in log-partitions, probabilities of states and of pairs of states of all rows."""
+    n_steps, n_states = own.shape
+    weights, factors = np.empty((n_steps, n_states)), np.empty((n_steps, n_states))
+    before, back, here = np.empty(n_states), np.empty(n_states), np.empty(n_states)
+    # states that a node does not have weigh nothing
+    nodes, edges, of_nodes = np.zeros(node.shape[1] + 1), np.empty(edge.shape[1]), np.empty(node.shape[1] + 1)
     for row in range(len(node)):
-        tables = (after, factors, shift)
-        graph = (order, slots, leaving, width, starts, neighbours, by_edge)
-        totals[row] = _forward(node[row], edge[row], *graph, False, *tables)
+        totals[row] = _exponentials(node, row, node_cells, nodes) + _exponentials(edge, row, edge_cells, edges)
+        totals[row] += _forward(nodes, edges, own, without, after, link_starts, links, False, before, weights, factors)
         back[:] = 1.0
-        for t in range(n_nodes - 1, -1, -1):
-            i = order[t]
-            bit = 1 << slots[i]
-            total, one = 0.0, 0.0
+        of_nodes[:] = 0.0
+        for t in range(n_steps - 1, -1, -1):
+            # what follows is the same for all states of slots that are summed out
+            total = 0.0
             for s in range(n_states):
-                here[s] = back[s & ~leaving[t]]
-                value = after[t, s] * here[s]
-                total += value
-                if s & bit:
-                    one += value
-            means[row, i] = one / total
-            for k in range(starts[i], starts[i + 1]):
-                if time[neighbours[k]] < t:
-                    both = bit | (1 << slots[neighbours[k]])
-                    value = 0.0
-                    for s in range(n_states):
-                        if s & both == both:
-                            value += after[t, s] * here[s]
-                    products[row, by_edge[k]] = value / total
+                here[s] = back[after[t, s]]
+                weights[t, s] *= here[s]
+                total += weights[t, s]
+            total = 1.0 / total
             for s in range(n_states):
-                back[s] = 0.0 if s & bit else shift[t] * here[s] + factors[t, s] * here[s | bit]
+                weights[t, s] *= total
+                of_nodes[own[t, s]] += weights[t, s]
+            for k in range(link_starts[t], link_starts[t + 1]):
+                for s in range(n_states):
+                    pairs[row, links[k, s]] += weights[t, s]
+            back[:] = 0.0
+            largest = 0.0
+            for s in range(n_states):
+                to = without[t, s]
+                back[to] += here[s] * factors[t, s]
+                largest = max(largest, back[to])
             # the same factor for all states keeps numbers near 1
-            back /= back.max()
+            largest = 1.0 / largest
+            for s in range(n_states):
+                back[s] *= largest
+        for c in range(singles.shape[1]):
+            singles[row, c] = of_nodes[c]
 
 
-@jit()
+@jit(error_model="numpy")
 def _draw_rows(  # type: ignore[no-untyped-def]
-    node, edge, order, slots, leaving, width, starts, neighbours, by_edge, uniforms, result
+    node, edge, node_cells, edge_cells, order, own, without, after, link_starts, links, uniforms, result
 ):
     """Fill in a sample of each row, or its mode if there are no uniform numbers."""
-    n_nodes, n_states = len(order), 1 << width
-    after, factors = np.empty((n_nodes, n_states)), np.empty((n_nodes, n_states))
-    shift = np.empty(n_nodes)
-    is_mode = uniforms.shape[1] == 0
+    n_steps, n_states = own.shape
+    weights, factors, before = np.empty((n_steps, n_states)), np.empty((n_steps, n_states)), np.empty(n_states)
+    nodes, edges, is_mode = np.zeros(node.shape[1] + 1), np.empty(edge.shape[1]), uniforms.shape[1] == 0
     for row in range(len(node)):
-        tables = (after, factors, shift)
-        graph = (order, slots, leaving, width, starts, neighbours, by_edge)
-        _forward(node[row], edge[row], *graph, is_mode, *tables)
+        _exponentials(node, row, node_cells, nodes)
+        _exponentials(edge, row, edge_cells, edges)
+        _forward(nodes, edges, own, without, after, link_starts, links, is_mode, before, weights, factors)
         state = 0
-        for t in range(n_nodes - 1, -1, -1):
-            mask = leaving[t]
+        for t in range(n_steps - 1, -1, -1):
             total, best, chosen = 0.0, -1.0, state
             for s in range(n_states):
-                if s & ~mask == state:
-                    total += after[t, s]
-                    if after[t, s] > best:
-                        best, chosen = after[t, s], s
+                if after[t, s] == state:
+                    total += weights[t, s]
+                    if weights[t, s] > best:
+                        best, chosen = weights[t, s], s
             if not is_mode:
                 left = uniforms[row, t] * total
                 for s in range(n_states):
-                    if s & ~mask == state and after[t, s] > 0.0:
+                    if after[t, s] == state and weights[t, s] > 0.0:
                         chosen = s
-                        left -= after[t, s]
+                        left -= weights[t, s]
                         if left < 0.0:
                             break
-            bit = 1 << slots[order[t]]
-            result[row, order[t]] = 1.0 if chosen & bit else 0.0
-            state = chosen & ~bit
+            result[row, order[t]] = own[t, chosen] - node_cells[order[t]]
+            state = without[t, chosen]

@@ -1,14 +1,18 @@
 """Plans of inference on a graph: an order of elimination, and how strongly each edge counts in mixtures of trees.
 
 Nodes are taken in one after the other, and summed out as soon as all their neighbours are in. The nodes in between are
-the frontier; each has a slot, a bit of the number of its state. This is a junction tree that is a path: trees, cycles
+the frontier; each has a slot, a digit of the number of its state. This is a junction tree that is a path: trees, cycles
 and narrow grids have small frontiers.
+
+*Potentials* of nodes are arrays of shape (rows, cells) with a cell for each state of each node; those of edges have one
+for each pair of states of its two ends, the state of the second end counting fastest.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse
@@ -16,6 +20,38 @@ from scipy.sparse.csgraph import connected_components, depth_first_order, minimu
 
 # Spanning trees of which edges are counted: a convention; more only make bounds a little tighter.
 _N_TREES = 100
+# States of a frontier beyond which no sums are prepared: nobody waits for that many.
+_MOST_STATES = 1 << 20
+
+
+class Elimination(NamedTuple):
+    """Steps in which nodes are taken into the frontier and summed out: for each state of the frontier, where to look.
+
+    A state of the frontier is a state of each slot; slots that no node has are in their state 0. Arrays of places are
+    of type uint32, which kernels need not check for negative numbers.
+
+    Attributes
+    ----------
+    nodes : ndarray of shape (n_nodes,)
+        The node that is taken in at each step.
+    own : ndarray of shape (n_nodes, n_states)
+        The cell of the step's node in each state, and one cell more than there are where the node has no such state.
+    without : ndarray of shape (n_nodes, n_states)
+        The state in which the slot of the step's node is 0.
+    after : ndarray of shape (n_nodes, n_states)
+        The state in which the slots that are summed out after the step are 0.
+    link_starts : ndarray of shape (n_nodes + 1,)
+        Where the links of each step begin, edges from its node to those in the frontier, and the end of the last.
+    links : ndarray of shape (n_edges, n_states)
+        The cell of each link's edge in each state.
+    """
+
+    nodes: np.ndarray
+    own: np.ndarray
+    without: np.ndarray
+    after: np.ndarray
+    link_starts: np.ndarray
+    links: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,14 +62,18 @@ class Plan:
     ----------
     edges : ndarray of int64 of shape (n_edges, 2)
         The two ends of each edge.
-    order : ndarray of int64 of shape (n_nodes,)
-        Nodes as they are taken in.
-    slots : ndarray of int64 of shape (n_nodes,)
-        The slot of each node.
-    leaving : ndarray of int64 of shape (n_nodes,)
-        The slots, as a mask of bits, that are summed out after each step.
+    sizes : ndarray of int64 of shape (n_nodes,)
+        Number of states of each node.
+    node_cells : ndarray of int64 of shape (n_nodes + 1,)
+        The first cell of each node, and the end of the last.
+    edge_cells : ndarray of int64 of shape (n_edges + 1,)
+        The first cell of each edge, and the end of the last.
     width : int
         Number of slots, the largest frontier with the node that is taken in.
+    n_states : float
+        Number of states of all slots together, which sums over the graph go through for each node.
+    elimination : Elimination or None
+        How to sum over the graph, None if `n_states` is more than is ever summed.
     starts, neighbours, by_edge : ndarray of int64
         The neighbours of each node and the edges to them, in compressed rows.
     share : ndarray of float64 of shape (n_edges,)
@@ -41,18 +81,34 @@ class Plan:
     """
 
     edges: np.ndarray
-    order: np.ndarray
-    slots: np.ndarray
-    leaving: np.ndarray
+    sizes: np.ndarray
+    node_cells: np.ndarray
+    edge_cells: np.ndarray
     width: int
+    n_states: float
+    elimination: Elimination | None
     starts: np.ndarray
     neighbours: np.ndarray
     by_edge: np.ndarray
     share: np.ndarray
 
 
-def plan_of(edges: np.ndarray, n_nodes: int) -> Plan:
+def plan_of(edges: np.ndarray, n_nodes: int, sizes: np.ndarray | int = 2) -> Plan:
     """Return the plan of a graph; the same graph has the same plan.
+
+    Parameters
+    ----------
+    edges : ndarray of int of shape (n_edges, 2)
+        The two ends of each edge.
+    n_nodes : int
+        Number of nodes.
+    sizes : ndarray of int of shape (n_nodes,) or int, default=2
+        Number of states of each node.
+
+    Returns
+    -------
+    Plan
+        The plan.
 
     Examples
     --------
@@ -61,12 +117,15 @@ def plan_of(edges: np.ndarray, n_nodes: int) -> Plan:
     (3, 3.0)
     """
     edges = np.ascontiguousarray(edges, dtype=np.int64).reshape(-1, 2)
-    return _plan(edges.tobytes(), n_nodes)
+    sizes = np.ascontiguousarray(np.broadcast_to(np.asarray(sizes, dtype=np.int64), n_nodes))
+    return _plan(edges.tobytes(), sizes.tobytes())
 
 
 @lru_cache(maxsize=32)
-def _plan(packed: bytes, n_nodes: int) -> Plan:
-    edges = np.frombuffer(packed, dtype=np.int64).reshape(-1, 2)
+def _plan(packed_edges: bytes, packed_sizes: bytes) -> Plan:
+    edges = np.frombuffer(packed_edges, dtype=np.int64).reshape(-1, 2)
+    sizes = np.frombuffer(packed_sizes, dtype=np.int64)
+    n_nodes = len(sizes)
     both = np.concatenate([edges, edges[:, ::-1]])
     by_edge = np.tile(np.arange(len(edges)), 2)
     arranged = np.lexsort((both[:, 1], both[:, 0]))
@@ -76,9 +135,58 @@ def _plan(packed: bytes, n_nodes: int) -> Plan:
     candidates = [np.arange(n_nodes), np.asarray(reverse_cuthill_mckee(graph.tocsr(), symmetric_mode=True))]
     candidates += [_greedy(starts, neighbours), _children_first(graph.tocsr())]
     orders = [_eliminated(order.astype(np.int64), starts, neighbours) for order in candidates]
-    order, slots, leaving, width = min(orders, key=lambda found: found[3])
+    order, slots, leaving = min(orders, key=lambda found: float(np.log(_capacities(found[1], sizes)).sum()))
+    capacities = _capacities(slots, sizes)
+    n_states = float(np.prod(capacities, dtype=np.float64))
+    node_cells, edge_cells = np.cumsum([0, *sizes]), np.cumsum([0, *sizes[edges].prod(axis=1)])
+    elimination = None
+    if n_states <= _MOST_STATES:
+        steps = _Steps(order, slots, leaving, capacities)
+        elimination = _elimination(edges, sizes, (node_cells, edge_cells), steps)
     share = _tree_shares(edges, n_nodes)
-    return Plan(edges, order, slots, leaving, width, starts, neighbours, by_edge[arranged], share)
+    neighbourhood = starts, neighbours, by_edge[arranged]
+    return Plan(edges, sizes, node_cells, edge_cells, len(capacities), n_states, elimination, *neighbourhood, share)
+
+
+class _Steps(NamedTuple):
+    """An order of nodes, their slots, the slots that leave after each step, and the number of states of each slot."""
+
+    order: np.ndarray
+    slots: np.ndarray
+    leaving: list[list[int]]
+    capacities: np.ndarray
+
+
+def _elimination(
+    edges: np.ndarray, sizes: np.ndarray, cells: tuple[np.ndarray, np.ndarray], steps: _Steps
+) -> Elimination:
+    """Return where to look in each state of the frontier."""
+    order, slots, leaving, capacities = steps
+    state = np.arange(int(capacities.prod()))
+    stride = np.cumprod([1, *capacities])
+    of_slot = [(state // stride[slot]) % capacity for slot, capacity in enumerate(capacities.tolist())]
+    has_no = cells[0][-1]
+    own = [np.where(of_slot[slots[i]] < sizes[i], cells[0][i] + of_slot[slots[i]], has_no) for i in order]
+    without = [state - stride[slots[i]] * of_slot[slots[i]] for i in order]
+    after = [state - sum((stride[slot] * of_slot[slot] for slot in gone), 0 * state) for gone in leaving]
+    time = np.argsort(order)
+    later = time[edges].max(axis=1)
+    links = []
+    for e in np.argsort(later, kind="stable"):
+        first, second = (np.minimum(of_slot[slots[end]], sizes[end] - 1) for end in edges[e])
+        links.append(cells[1][e] + first * sizes[edges[e, 1]] + second)
+    starts = np.searchsorted(np.sort(later), np.arange(len(order) + 1))
+    own_at, without_at, after_at, links_at = (
+        np.array(rows, dtype=np.uint32).reshape(-1, len(state)) for rows in (own, without, after, links)
+    )
+    return Elimination(order, own_at, without_at, after_at, starts, links_at)
+
+
+def _capacities(slots: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Return the number of states of each slot, the largest of its nodes."""
+    capacities = np.zeros(slots.max(initial=-1) + 1, dtype=np.int64)
+    np.maximum.at(capacities, slots, sizes)
+    return capacities
 
 
 def _children_first(graph: scipy.sparse.csr_array) -> np.ndarray:
@@ -107,24 +215,24 @@ def _greedy(starts: np.ndarray, neighbours: np.ndarray) -> np.ndarray:
 
 def _eliminated(
     order: np.ndarray, starts: np.ndarray, neighbours: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
-    """Return an order with the slots of nodes, the masks of what leaves after each step, and the number of slots."""
+) -> tuple[np.ndarray, np.ndarray, list[list[int]]]:
+    """Return an order with the slots of nodes, and the slots that leave after each step, in ascending order."""
     n_nodes = len(order)
     time = np.empty(n_nodes, dtype=np.int64)
     time[order] = np.arange(n_nodes)
     last = time.copy()
     for node in range(n_nodes):
         last[node] = max([time[node], *time[neighbours[starts[node] : starts[node + 1]]]])
-    slots, leaving, taken, width = np.zeros(n_nodes, dtype=np.int64), np.zeros(n_nodes, dtype=np.int64), set[int](), 0
+    going: list[list[int]] = [[] for _ in range(n_nodes)]
+    for node in order.tolist():
+        going[last[node]].append(node)
+    slots, leaving, taken = np.zeros(n_nodes, dtype=np.int64), list[list[int]](), set[int]()
     for step, node in enumerate(order.tolist()):
         slots[node] = next(slot for slot in range(n_nodes) if slot not in taken)
         taken.add(int(slots[node]))
-        width = max(width, max(taken) + 1)
-        gone = [int(slots[other]) for other in order[: step + 1].tolist() if last[other] == step]
-        # a mask of more bits than a number has belongs to a graph that is not summed exactly
-        leaving[step] = sum(1 << slot for slot in gone if slot < 62)
-        taken -= set(gone)
-    return order, slots, leaving, width
+        leaving.append(sorted(int(slots[other]) for other in going[step]))
+        taken -= set(leaving[-1])
+    return order, slots, leaving
 
 
 def _tree_shares(edges: np.ndarray, n_nodes: int) -> np.ndarray:

@@ -178,7 +178,11 @@ def loss_of_view(family: Family, view: ViewBatch, natural: np.ndarray, extra: Ex
     """Return -log p(x | natural) of each row of one view, over observed sites, in float64."""
     log_partition = family.log_partition(natural, extra, view.size)
     if view.missing is not None:
-        log_partition = np.where(view.missing[:, : log_partition.shape[1]], 0, log_partition)
+        missing = view.missing[:, : log_partition.shape[1]]
+        given = family.given(view.statistic, missing) if isinstance(view.statistic, np.ndarray) else family
+        # where sites depend on each other, missing ones are summed over given the others
+        left = log_partition if given is family else given.log_partition(natural, extra, view.size)
+        log_partition = log_partition - np.where(missing, left, 0)
     loss: np.ndarray = log_partition.sum(axis=1, dtype=np.float64) - log_weight(family, view, natural, extra)
     return loss
 
