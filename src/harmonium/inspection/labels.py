@@ -26,7 +26,7 @@ _BEGINNINGS = ((-3.0, 0.0), (-3.0, 1.0), (-0.5, 0.0), (-0.5, 1.0))
 
 
 def label_quality(model: HarmoniumClassifier, X: Any, y: Any, n_folds: int = 5, random_state: Any = 0) -> pd.DataFrame:
-    """Return how probable it is that each label is right, and which class is expected in its place.
+    """Return how probable it is that each label is right, by held-out rows.
 
     Each fold of the rows is predicted by a clone of the model that does not see its labels. What these predict tells
     how many labels are flipped, as the probability s of a flip to any other class that makes the labels most likely,
