@@ -41,7 +41,7 @@ BENCHMARK = Benchmark(
     title="Couplings recovered from few items",
     claim="known couplings from 50 and 200 items: posterior draws against maximum likelihood, logistic regressions and"
     " constants",
-    minutes=5,
+    minutes=1,
     settings={"runs": 3, "sizes": (50, 200)},
     quick={"runs": 1, "sizes": (50,)},
 )

@@ -21,7 +21,7 @@ from harmonium.families import ReplicatedSoftmax
 BENCHMARK = Benchmark(
     title="Documents that stay on disk",
     claim="time and memory of `fit` and `transform` for shards of documents on disk, from 100 thousand on",
-    minutes=5,
+    minutes=3,
     data=("newsgroups",),
     settings={
         "documents": (100_000, 1_000_000),

@@ -31,7 +31,7 @@ from harmonium.hidden import BernoulliUnits
 BENCHMARK = Benchmark(
     title="Regression: MMH on ratings of hotels",
     claim="all defaults and MMH against well-prepared ridge and SVR, DWH, TWH and SLDA on ratings of hotels",
-    minutes=5,
+    minutes=2,
     data=("hotels",),
     settings={"topics": 50, "seeds": 3, "words": 5000, "rows": 0},
     quick={"topics": 10, "seeds": 1, "words": 300, "rows": 150},

@@ -31,7 +31,7 @@ BENCHMARK = Benchmark(
     title="Counts with long tails: negative binomial against Poisson",
     claim="the negative binomial family against Poisson: exact held-out likelihood of counts of known dispersion and of"
     " words, retrieval",
-    minutes=5,
+    minutes=1,
     data=("newsgroups", "reuters21578"),
     settings={"units": 8, "retrieval_units": 20, "words": 150, "rows": 1000, "test_rows": 500, "seeds": 3},
     quick={"units": 3, "retrieval_units": 3, "words": 40, "rows": 150, "test_rows": 60, "seeds": 1},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import doctest
 import json
 import re
 import shutil
@@ -236,6 +237,7 @@ def test_what_is_better_by_more_than_a_standard_error_is_bold(monkeypatch: pytes
 
 
 def test_values_of_the_same_seeds_are_compared_in_pairs() -> None:
+    assert doctest.testmod(best).failed == 0
     ours, theirs = (best.Number(np.mean(each), 9.0, tuple(each)) for each in ([1, 5, 9], [2, 6, 10.1]))
     assert best.clearly_best({"ours": ours, "theirs": theirs}, smaller=True) == "ours"
     assert best.clearly_best({"ours": ours, "theirs": best.Number(6.0, 9.0)}, smaller=True) is None
