@@ -97,17 +97,9 @@ class States(Codec):
         left = 1 - np.add.reduceat(cells, self.column_cells[:-1], axis=1)
         return np.where(feature < 0, np.repeat(left, self.sizes, axis=1), cells)
 
-    def one_hot(self, states: np.ndarray) -> np.ndarray:
-        """Return the cells of columns; those of a state that is NaN are NaN."""
-        column = np.repeat(np.arange(len(self.sizes)), self.sizes)
-        state = np.arange(len(column)) - self.column_cells[column]
-        values = states[:, column]
-        return np.where(np.isnan(values), np.nan, values == state)
-
+    @abstractmethod
     def encode(self, values: np.ndarray) -> np.ndarray:
         """Return the features of columns and of edges; a missing end makes those of an edge missing."""
-        singles = self.one_hot(values)
-        return self.of_cells(singles, self.pairs(singles)).astype(values.dtype)
 
     def decode(self, statistic: np.ndarray) -> np.ndarray:
         """Return the states."""
