@@ -44,9 +44,10 @@ class OneHotAndPairs(States):
         """Codec of the columns alone."""
         return OneHot(int(self.sizes.sum()), self.column_cells)
 
-    def one_hot(self, states: np.ndarray) -> np.ndarray:
-        """Return the one-hot codes; refuse codes that are too large."""
-        return self.codes.encode(states)
+    def encode(self, values: np.ndarray) -> np.ndarray:
+        """Return the features of codes and of pairs; refuse codes that are too large."""
+        singles = self.codes.encode(values)
+        return self.of_cells(singles, self.pairs(singles)).astype(values.dtype)
 
     def feature_names(self, columns: list[str]) -> list[str]:
         """Return names such as ``column=code``, then ``a = b`` for agreement or ``a=code & b=code`` for pairs."""

@@ -77,17 +77,13 @@ class States(Codec):
 
     def of_cells(self, singles: np.ndarray, pairs: np.ndarray) -> np.ndarray:
         """Return the features of cells, of shape (rows, features)."""
-        feature = self.cell_features
-        order = np.argsort(feature, kind="stable")[np.count_nonzero(feature < 0) :]
-        starts = np.searchsorted(feature[order], np.arange(self.n_features))
-        cells = np.concatenate([singles, pairs], axis=1)[:, order]
-        return cells if len(order) == self.n_features else np.add.reduceat(cells, starts, axis=1)
+        of_columns, of_edges = np.split(self.cell_features, [int(self.sizes.sum())])
+        return np.concatenate([_summed(singles, of_columns), _summed(pairs, of_edges)], axis=1)
 
     def potentials(self, natural: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return what features weigh in the cells of columns and of edges, in float64."""
-        padded = np.concatenate([natural, np.zeros((len(natural), 1))], axis=1, dtype=np.float64)
-        node, edge = np.split(self.cell_features, [int(self.sizes.sum())])
-        return padded.take(node, axis=1), padded.take(edge, axis=1)
+        of_columns, of_edges = np.split(self.cell_features, [int(self.sizes.sum())])
+        return _spread_out(natural, of_columns), _spread_out(natural, of_edges)
 
     def singles(self, statistic: np.ndarray) -> np.ndarray:
         """Return the cells of columns; what they have no feature for is what others leave to 1."""
@@ -97,17 +93,9 @@ class States(Codec):
         left = 1 - np.add.reduceat(cells, self.column_cells[:-1], axis=1)
         return np.where(feature < 0, np.repeat(left, self.sizes, axis=1), cells)
 
-    def one_hot(self, states: np.ndarray) -> np.ndarray:
-        """Return the cells of columns; those of a state that is NaN are NaN."""
-        column = np.repeat(np.arange(len(self.sizes)), self.sizes)
-        state = np.arange(len(column)) - self.column_cells[column]
-        values = states[:, column]
-        return np.where(np.isnan(values), np.nan, values == state)
-
+    @abstractmethod
     def encode(self, values: np.ndarray) -> np.ndarray:
         """Return the features of columns and of edges; a missing end makes those of an edge missing."""
-        singles = self.one_hot(values)
-        return self.of_cells(singles, self.pairs(singles)).astype(values.dtype)
 
     def decode(self, statistic: np.ndarray) -> np.ndarray:
         """Return the states."""
@@ -129,3 +117,17 @@ class States(Codec):
         cells = [np.repeat(values, size, axis=1) for values, size in zip((sites, pairs), sizes, strict=True)]
         feature, first_cell = np.unique(self.cell_features, return_index=True)
         return np.concatenate(cells, axis=1)[:, first_cell[feature >= 0]]
+
+
+def _summed(cells: np.ndarray, feature: np.ndarray) -> np.ndarray:
+    """Return the sums of cells that belong to the same feature, in the order of features."""
+    order = np.argsort(feature, kind="stable")[np.count_nonzero(feature < 0) :]
+    starts = np.flatnonzero(np.diff(feature[order], prepend=-1))
+    return cells[:, order] if len(order) == len(starts) else np.add.reduceat(cells[:, order], starts, axis=1)
+
+
+def _spread_out(natural: np.ndarray, feature: np.ndarray) -> np.ndarray:
+    """Return the natural parameter of the feature of each cell, and 0 where it has none."""
+    result = np.zeros((len(natural), len(feature)))
+    result[:, feature >= 0] = natural[:, feature[feature >= 0]]
+    return result
