@@ -1,8 +1,8 @@
 """Tests with other random seeds: what must hold does not hang on one draw.
 
-``--seed`` shifts the seeds of everything that tests draw. Each seed runs files in a process of its own, as they draw when
-they are imported, and for so many seconds; other seeds run other files, until each had its turn. With ``--long`` each
-seed runs all of them.
+``--seed`` shifts the seeds of everything that tests draw. Each seed runs files in a process of its own, as they draw
+when they are imported, and for so many seconds; other seeds run other files, until each had its turn. With ``--long``
+each seed runs all of them.
 """
 
 from __future__ import annotations

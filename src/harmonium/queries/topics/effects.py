@@ -21,8 +21,8 @@ _STEPS, _HALVINGS, _CLOSE = 50, 8, 1e-4
 # Items that the distribution of a topic is taken from, at most; tilts of it that are tabulated, and the largest of them
 # in units of one over its standard deviation. Conventions: tilts between are interpolated.
 _ITEMS, _N_TILTS, _LARGEST = 2000, 161, 8.0
-# Share of a topic's variance that items tell, from which on errors are believed whatever covariates say. Below it, where
-# covariates would have topics be what they cannot, 60 % of the effects of noise had p < 0.05; of all others 5 %.
+# Share of a topic's variance that items tell, from which on errors are believed whatever covariates say. Below it,
+# where covariates would have topics be what they cannot, 60 % of the effects of noise had p < 0.05; of all others 5 %.
 _TOLD = 0.5
 
 #: units that a topic is made of, each with the share of it that items have
