@@ -195,7 +195,8 @@ def send_request(name: str, content: bytes, place: Place) -> str:
                 parts.append(part)
         except (ConnectionResetError, BrokenPipeError):
             pass
-    statuses = [int(status) for status in re.findall(rb"^HTTP/1\.1 (\d{3}) ", b"".join(parts), re.MULTILINE)]
+    # 100 tells a client that waits to send its body, and is no answer
+    statuses = [int(status) for status in re.findall(rb"^HTTP/1\.1 (?!100)(\d{3}) ", b"".join(parts), re.MULTILINE)]
     assert all(200 <= status < 500 or status == 501 for status in statuses), f"statuses {statuses}"
     return ANSWERED if any(status < 400 for status in statuses) else REFUSED
 

@@ -197,3 +197,15 @@ def test_dates_of_python_are_dates(fitted: tuple[TopicModel, pd.DataFrame, np.nd
     assert prevalence_table(model, words, dates).equals(prevalence_table(model, words, known["date"]))
     columns = {"date": dates, "noise": known["noise"]}
     assert effect_table(model, words, columns).equals(effect_table(model, words, known[["date", "noise"]]))
+
+
+def test_few_items_that_tell_little_have_valid_tests_or_none() -> None:
+    rejected = []
+    for seed in range(25):
+        rng = np.random.default_rng(seed)
+        natural = 1.2 * rng.normal(size=(30, 4))
+        design = np.column_stack([np.ones(30), rng.normal(size=30)])
+        fit = regress(BernoulliUnits().bind(4), natural, design)
+        ratio = np.abs(fit.coefficients[1] / fit.deviations[1])
+        rejected.append((2 * t.sf(ratio, fit.freedom))[~np.isnan(ratio)] < 0.05)
+    assert np.concatenate(rejected).mean() < 0.1

@@ -54,7 +54,9 @@ def effect_table(
     DataFrame
         A row for each topic and effect: ``topic``, ``covariate``, ``level`` of a category, the ``effect`` on the
         topic's mean, the interval from ``low`` to ``high``, the probability ``p`` of so large an effect by chance, and
-        ``q``, that probability after the correction of Benjamini and Hochberg for all rows.
+        ``q``, that probability after the correction of Benjamini and Hochberg for all rows. Where the regression of a
+        topic gives some item more or less of it than an item can have, which happens with few items, items that tell
+        little, and covariates with few extreme values, only the effect is there.
 
     See Also
     --------
