@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeVar
 
 from harmonium.core.validation import misspelt
 from harmonium.estimators import Harmonium, HarmoniumClassifier, HarmoniumRegressor
-from harmonium.training import Langevin, Prior
+from harmonium.training import EmpiricalBayes, Langevin, Prior
 
 Model = TypeVar("Model", bound=Harmonium)
 Task = Literal["classification", "regression"]
@@ -31,8 +31,11 @@ def estimator_for(task: Task) -> type[HarmoniumClassifier] | type[HarmoniumRegre
     return HarmoniumClassifier if task == "classification" else HarmoniumRegressor
 
 
-def with_langevin(prior: Prior | dict[str, Prior] | None, settings: dict[str, Any]) -> dict[str, Any]:
+def with_langevin(prior: Prior | dict[str, Prior] | None, published: bool, settings: dict[str, Any]) -> dict[str, Any]:
     """Return the settings with the Langevin driver, unless another one is given, which then brings its own prior."""
     if prior is not None and "driver" in settings:
         raise ValueError(f"A driver that is given has the prior; got prior={prior!r} beside it; pass it to the driver.")
-    return {"driver": Langevin(prior=prior), **settings}
+    if not published:
+        return {"driver": Langevin(prior=prior), **settings}
+    theirs = EmpiricalBayes(per="input", begin="weights") if prior is None else prior
+    return {"driver": Langevin(prior=theirs, biases="learned"), **settings}

@@ -10,7 +10,7 @@ from harmonium.hidden import HiddenLayer
 from harmonium.recipes._assembly import with_langevin
 from harmonium.recipes.classic import EFH
 from harmonium.recipes.multiview import DWH
-from harmonium.training import EmpiricalBayes, Prior
+from harmonium.training import Prior
 
 
 def BEFH(
@@ -36,13 +36,12 @@ def BEFH(
     family : Family, optional
         Family of the view. By default it is inferred from the data.
     prior : Prior, optional
-        Prior of the weights. The default is that of `Langevin`, ``EmpiricalBayes(centred=True, shrinkage=0.1)``,
-        whose scale is learned in the warm-up.
+        Prior of the weights. The default is that of `Langevin`, `HierarchicalPrior`, whose scale is sampled too.
     hidden : HiddenLayer, optional
         Hidden layer. The default is `GaussianUnits()`.
     published : bool, default=False
-        Whether to take the paper's configuration: ``prior=EmpiricalBayes(per="input", begin="weights")``,
-        which trusts a few items too much (``benchmarks/bayes_recovery``).
+        Whether to take the paper's configuration: ``prior=EmpiricalBayes(per="input", begin="weights")``, and biases
+        that are estimated; both trust a few items too much (``benchmarks/bayes_recovery``).
     **settings : object
         Other parameters of `Harmonium`.
 
@@ -60,7 +59,7 @@ def BEFH(
     >>> BEFH(20).driver
     Langevin()
     """
-    return EFH(n_components, family, hidden=hidden, **with_langevin(_prior(prior, published), settings))
+    return EFH(n_components, family, hidden=hidden, **with_langevin(prior, published, settings))
 
 
 def BDWH(
@@ -83,10 +82,10 @@ def BDWH(
         Families of the views by name. By default they are inferred from the data.
     prior : Prior, or dict of str to Prior, optional
         Prior of the weights, of all views or by view. The default is that of `Langevin`,
-        ``EmpiricalBayes(centred=True, shrinkage=0.1)``, whose scale is learned in the warm-up.
+        `HierarchicalPrior`, whose scale is sampled too.
     published : bool, default=False
-        Whether to take the paper's configuration: ``prior=EmpiricalBayes(per="input", begin="weights")``,
-        which trusts a few items too much (``benchmarks/bayes_recovery``).
+        Whether to take the paper's configuration: ``prior=EmpiricalBayes(per="input", begin="weights")``, and biases
+        that are estimated; both trust a few items too much (``benchmarks/bayes_recovery``).
     **settings : object
         Other parameters of `Harmonium`.
 
@@ -105,9 +104,4 @@ def BDWH(
     >>> BDWH(20, prior=GaussianPrior(scale=0.1)).driver
     Langevin(prior=GaussianPrior(scale=0.1))
     """
-    return DWH(n_components, families, **with_langevin(_prior(prior, published), settings))
-
-
-def _prior(prior: Prior | dict[str, Prior] | None, published: bool) -> Prior | dict[str, Prior] | None:
-    """Return the prior that is given, or else that of the paper if it is asked for."""
-    return EmpiricalBayes(per="input", begin="weights") if published and prior is None else prior
+    return DWH(n_components, families, **with_langevin(prior, published, settings))

@@ -10,7 +10,13 @@ from harmonium.training.drivers.stochastic import Stochastic
 from harmonium.training.posterior.adjusted import AdjustedLangevin
 from harmonium.training.posterior.langevin import Langevin
 from harmonium.training.posterior.metropolis import Metropolis
-from harmonium.training.posterior.priors import EmpiricalBayes, GaussianPrior, JointEmpiricalBayes, Prior
+from harmonium.training.posterior.priors import (
+    EmpiricalBayes,
+    GaussianPrior,
+    HierarchicalPrior,
+    JointEmpiricalBayes,
+    Prior,
+)
 from harmonium.training.result import FittedModel
 
 __all__ = [
@@ -22,6 +28,7 @@ __all__ = [
     "EmpiricalBayes",
     "FittedModel",
     "GaussianPrior",
+    "HierarchicalPrior",
     "JointEmpiricalBayes",
     "Langevin",
     "Metropolis",

@@ -51,4 +51,4 @@ def test_units_that_predict_are_left_as_they_are() -> None:
 
 def test_topics_whose_activity_is_given_are_not_turned_over() -> None:
     model = Harmonium(6, hidden=BernoulliUnits(activity=0.1), views=Bernoulli(), random_state=0).fit(BINARY)
-    assert model.transform(BINARY).mean() < 0.4
+    np.testing.assert_allclose(model.transform(BINARY).mean(axis=0), 0.1, atol=0.02)

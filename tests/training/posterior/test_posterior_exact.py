@@ -24,10 +24,9 @@ from harmonium.kernels.runtime.threads import compute
 from harmonium.kernels.sampling.langevin import langevin_step
 from harmonium.objectives import ExactLikelihood, Objective, SampledCD
 from harmonium.objectives.problem import Problem
-from harmonium.training import AdjustedLangevin, Driver, EmpiricalBayes, GaussianPrior, Metropolis
+from harmonium.training import AdjustedLangevin, Driver, EmpiricalBayes, GaussianPrior, HierarchicalPrior, Metropolis
 from harmonium.training.drivers.run import Run
 from harmonium.training.posterior.adjusted import _log_ratio
-from harmonium.training.posterior.draws import Posterior
 from harmonium.training.posterior.metropolis import _log_of_means
 from harmonium.training.posterior.normals import Moments, Normal
 from harmonium.training.state import Training
@@ -85,6 +84,17 @@ def test_empirical_bayes_takes_mean_and_variance_over_units_chains_and_draws() -
     np.testing.assert_allclose([centred.mean[0], centred.variance[0]], [0, np.square(draws).mean()], rtol=1e-5)
     shrunk = EmpiricalBayes(centred=True, shrinkage=0.25).update(start, moments, unit_scale=2.0)
     np.testing.assert_allclose(shrunk.variance, 0.75 * np.square(draws).mean() + 0.25 * 4.0, rtol=1e-5)
+
+
+def test_variances_are_drawn_from_their_conditional_distribution() -> None:
+    """Each is (sum of squares + degrees · scale²) / chi-squared, whose mean is that over two degrees less."""
+    rng = np.random.default_rng(0)
+    weights, prior = rng.normal(size=(5, 4)), HierarchicalPrior(degrees=2.0)
+    current = prior.start(weights, 0.5)
+    drawn = np.array([prior.draw(current, weights, 0.5, rng).variance[0] for _ in range(4000)])
+    expected = (np.square(weights).sum() + 2 * 0.25) / (weights.size + 2 - 2)
+    assert abs(drawn.mean() - expected) < 5 * drawn.std() / np.sqrt(4000)
+    np.testing.assert_allclose(current.variance, 0.25)
 
 
 # ---- against exact posteriors ----------------------------------------------------------------------------------------
@@ -185,7 +195,6 @@ def test_adjusted_chains_have_the_exact_moments_whatever_the_step(step: Any) -> 
 def test_ratios_of_adjusted_steps_are_those_of_posteriors_and_proposals() -> None:
     rng = np.random.default_rng(0)
     prior = Normal(*(rng.uniform(0.5, 2, 3).astype(np.float32) for _ in range(2)))
-    posterior = Posterior([], {"x": prior})
     places = [{"x.weights": rng.normal(size=(3, 2)).astype(np.float32)} for _ in range(2)]
     known = [{"loss": rng.normal(size=1), "gradient.x": rng.normal(size=(3, 2))} for _ in range(2)]
     step, log_posterior, centre = 0.7, [], []
@@ -196,7 +205,7 @@ def test_ratios_of_adjusted_steps_are_those_of_posteriors_and_proposals() -> Non
         centre.append(weights + step**2 / 2 * slope)
     forth, back = (norm.logpdf(places[to]["x.weights"], centre[start], step).sum() for start, to in ((0, 1), (1, 0)))
     expected = log_posterior[1] - log_posterior[0] + back - forth
-    found = _log_ratio(posterior, places[0], known[0], places[1], known[1], step)
+    found = _log_ratio({"x": prior}, places[0], known[0], places[1], known[1], step)
     assert found == pytest.approx(expected, rel=1e-5)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from harmonium.core.parameters import Parameters, weights_of
@@ -40,8 +42,8 @@ class AdjustedLangevin(Accepting):
     step : "auto" or float, default="auto"
         Step ε. "auto" tunes it in the warm-up until somewhat more than half of the proposals are accepted.
     prior : Prior or dict of view to Prior, optional
-        Prior of the weights. Default: `GaussianPrior`, whose scale follows from the data; `EmpiricalBayes` learns it
-        from the draws.
+        Prior of the weights. Default: `GaussianPrior`, whose scale follows from the data; `HierarchicalPrior` draws
+        it, `EmpiricalBayes` learns it from the draws.
     start : "likelihood", Driver or None, default="likelihood"
         How a chain gets from random weights to where it starts: by ``Stochastic()``, by another driver, or not at all.
     checkpoint : str or path, optional
@@ -93,7 +95,8 @@ class AdjustedLangevin(Accepting):
         """Propose weights along the gradient, accept or stay."""
         step = self.step_of(chain)
         proposal = dict(chain.parameters)
-        for view, prior in posterior.prior.items():
+        priors = posterior.priors_of(chain)
+        for view, prior in priors.items():
             weights = chain.parameters[weights_of(view)]
             drift = 0.5 * step**2 * _slope(prior, weights, chain.memory[_GRADIENT + view])
             noise = step * chain.rng.standard_normal(weights.shape)
@@ -102,7 +105,7 @@ class AdjustedLangevin(Accepting):
         if is_allowed(run.problem, proposal):
             try:
                 likelihood = _likelihood(run, chain, proposal)
-                log_ratio = _log_ratio(posterior, chain.parameters, chain.memory, proposal, likelihood, step)
+                log_ratio = _log_ratio(priors, chain.parameters, chain.memory, proposal, likelihood, step)
             except OffGridError:
                 pass
         if self.decide(chain, posterior, proposal, log_ratio) and likelihood is not None:
@@ -134,7 +137,7 @@ def _slope(prior: Normal, weights: np.ndarray, gradient: np.ndarray) -> np.ndarr
 
 
 def _log_ratio(
-    posterior: Posterior,
+    priors: Mapping[str, Normal],
     here: Parameters,
     at_here: dict[str, np.ndarray],
     there: Parameters,
@@ -143,7 +146,7 @@ def _log_ratio(
 ) -> float:
     """Return the logarithm of the ratio of Metropolis and Hastings: of posteriors, and of proposals back and forth."""
     total = float(at_here[_LOSS][0] - at_there[_LOSS][0])
-    for view, prior in posterior.prior.items():
+    for view, prior in priors.items():
         old, new = (parameters[weights_of(view)].astype(np.float64) for parameters in (here, there))
         total += prior.log_density(new) - prior.log_density(old)
         back = old - new - 0.5 * step**2 * _slope(prior, new, at_there[_GRADIENT + view])

@@ -13,6 +13,7 @@ from harmonium.energy import Energy
 from harmonium.inference.symmetry import align
 from harmonium.objectives.statistics import Statistics
 from harmonium.storage import SCRATCH, serializable
+from harmonium.training.posterior.centring import CentredBiases
 from harmonium.training.posterior.normals import Moments, Normal
 
 # Draws are aligned to one of them, then to their mean: a convention.
@@ -36,8 +37,12 @@ class MarkovChain:
         Parameters that were kept.
     state : object
         State of the objective.
+    prior : dict of str to Normal
+        Priors that it draws itself, by view.
     statistics : Statistics, optional
         Memory to work in.
+    centred : CentredBiases, optional
+        Coordinates of its biases, once they are made.
     """
 
     parameters: Parameters
@@ -45,7 +50,9 @@ class MarkovChain:
     memory: dict[str, np.ndarray] = field(default_factory=dict)
     draws: list[Parameters] = field(default_factory=list)
     state: Any = None
+    prior: dict[str, Normal] = field(default_factory=dict)
     statistics: Statistics | None = field(default=None, metadata=SCRATCH)
+    centred: CentredBiases | None = field(default=None, metadata=SCRATCH)
 
 
 @serializable
@@ -58,7 +65,7 @@ class Posterior:
     chains : list of MarkovChain
         The chains. Those of a model loaded from a file begin at their last draws, with fresh random numbers.
     prior : dict of str to Normal
-        Prior of each view.
+        Prior of each view; of one that chains draw, its mean and its mean variance over chains and draws.
     moments : dict of str to Moments
         Sums of the weights since the last step of empirical Bayes, by view.
     n_moves : int
@@ -88,6 +95,10 @@ class Posterior:
     def n_draws(self) -> int:
         """Number of draws that each chain has kept."""
         return len(self.chains[0].draws)
+
+    def priors_of(self, chain: MarkovChain) -> dict[str, Normal]:
+        """Return the prior of each view that a chain moves by: its own, or that of all chains."""
+        return {**self.prior, **chain.prior}
 
     def draws(self) -> list[Parameters]:
         """Return all draws, chain by chain."""

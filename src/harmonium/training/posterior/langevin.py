@@ -8,13 +8,14 @@ from typing import Literal
 
 import numpy as np
 
-from harmonium.core.parameters import record, weights_of
+from harmonium.core.parameters import HIDDEN_BIAS, Parameters, bias_of, record, weights_of
 from harmonium.core.validation import Choice, Flag, Whole
 from harmonium.objectives.statistics import Statistics
 from harmonium.training.drivers.base import Driver
 from harmonium.training.drivers.run import Run
+from harmonium.training.posterior.centring import CentredBiases
 from harmonium.training.posterior.draws import MarkovChain, Posterior
-from harmonium.training.posterior.priors import EmpiricalBayes, GaussianPrior, Prior
+from harmonium.training.posterior.priors import HierarchicalPrior, Prior
 from harmonium.training.posterior.sampling import Sampling
 
 # Where a chain has settled, the drift ε²/2 · g has a variance of ε⁴/4 · E[g²] beside the ε² of the noise. At this share
@@ -34,9 +35,6 @@ _PARTS = 10
 _BIAS_STEP = 0.005
 # Share of the largest squared gradient that each counts as at least, so that no step is infinite: a convention.
 _SMALLEST_SHARE = 1e-6
-# Share of the prior's variance that is not learned: without it the scale falls to zero where items are few. Settled on
-# truths of other seeds than those of the benchmarks (docs/how_it_works/langevin.md).
-_SHRINKAGE = 0.1
 _SQUARES = "squares."
 
 
@@ -45,8 +43,8 @@ class Langevin(Sampling):
 
     A step is W ← W + ε²/2 · ∇ log p(W | X) + ε · noise, without a Metropolis correction. The gradient is that of the
     objective: with `SampledCD` it is brief sampling, a few Gibbs steps from the data. On part of the rows it is
-    stochastic-gradient Langevin dynamics. Weights are sampled; biases and the families' extra parameters follow their
-    gradient without noise, towards maximum likelihood, or stay fixed.
+    stochastic-gradient Langevin dynamics. Weights and biases of views are sampled; all others, such as the
+    families' extra parameters, follow their gradient without noise, towards maximum likelihood.
 
     Parameters
     ----------
@@ -68,10 +66,11 @@ class Langevin(Sampling):
     batch_size : int, optional
         Number of rows of which a gradient is taken. Default: all rows, at most 1,000.
     prior : Prior or dict of view to Prior, optional
-        Prior of the weights. Default: ``EmpiricalBayes(centred=True, shrinkage=0.1)``, a normal around zero whose
-        scale is learned in the warm-up; without a warm-up `GaussianPrior`, from whose scale it would have begun.
-    biases : {"learned", "fixed"}, default="learned"
-        What happens to all parameters but the weights.
+        Prior of the weights. Default: `HierarchicalPrior`, a normal around zero whose scale is sampled too.
+    biases : {"sampled", "learned", "fixed"}, default="sampled"
+        What happens to all parameters but the weights. "sampled": biases of views are sampled too, with a prior that
+        is worth one row, and all others follow their gradient; "learned": all follow it; "fixed": all stay where
+        the start leaves them.
     start : "likelihood", Driver or None, default="likelihood"
         How a chain gets from random weights to where it starts: by ``Stochastic()``, by another driver, or not at all.
     checkpoint : str or path, optional
@@ -90,6 +89,9 @@ class Langevin(Sampling):
     The drift of a feature's weights is limited to a root mean square of 2ε, so that a chain far from the posterior does
     not overshoot. The variance of the noise is reduced so that weights about which the data say little are drawn
     exactly from the prior, whatever the step.
+
+    Biases b are sampled as b + W m, the naturals of the mean item, where m is its E[h]; b and W alone are strongly
+    correlated where features are nearly always one.
 
     An interrupt (Ctrl-C) leaves the draws that all chains have kept until then; before the first of them there is no
     model.
@@ -110,7 +112,7 @@ class Langevin(Sampling):
         "schedule": Choice(("constant", "decaying")),
         "precondition": Flag(),
         "batch_size": Whole(remedy="None takes all rows, at most 1,000", also=(None,)),
-        "biases": Choice(("learned", "fixed")),
+        "biases": Choice(("sampled", "learned", "fixed")),
     }
 
     def __init__(
@@ -124,7 +126,7 @@ class Langevin(Sampling):
         precondition: bool = True,
         batch_size: int | None = None,
         prior: Prior | Mapping[str, Prior] | None = None,
-        biases: Literal["learned", "fixed"] = "learned",
+        biases: Literal["sampled", "learned", "fixed"] = "sampled",
         start: Driver | Literal["likelihood"] | None = "likelihood",
         checkpoint: str | os.PathLike[str] | None = None,
     ) -> None:
@@ -144,50 +146,108 @@ class Langevin(Sampling):
         return self.step == "auto" or self.precondition
 
     def default_prior(self) -> Prior:
-        """Return a prior whose scale is learned in the warm-up.
+        """Return a prior whose scale is sampled.
 
-        Without a warm-up it has the scale from which learning would begin.
-        On truths that no benchmark shows, its intervals cover more nearly what they claim than those of
-        `GaussianPrior`, whose scale comes from the size of items (docs/how_it_works/langevin.md).
+        Intervals of its draws cover more nearly what they claim than those of priors with one scale, given or estimated
+        (docs/how_it_works/langevin.md).
         """
-        return EmpiricalBayes(centred=True, shrinkage=_SHRINKAGE) if self.n_warmup else GaussianPrior()
+        return HierarchicalPrior()
 
     def prepare(self, run: Run, chain: MarkovChain, posterior: Posterior) -> None:
         """Remember the squares of a first gradient, for the first steps.
 
         Where a chain has settled they are the precision of the posterior. At maximum likelihood gradients vanish, so
-        they are taken to be at least the precision of the prior.
+        they are taken to be at least the precision of the prior; for sampled biases, that of all rows.
         """
         rows = np.arange(self._rows_of_step(len(run.data)))
         statistics = Statistics.zeros_like(chain.parameters)
         scale = _gradient(run, rows, chain, statistics)
+        if self.biases == "sampled":
+            centred = self._centred(run, chain)
+            centred.change_gradient(statistics.gradient, chain.parameters)
         for name, gradient in statistics.gradient.items():
             chain.memory[_SQUARES + name] = np.square(scale * gradient, dtype=np.float32)
-        for view, prior in posterior.prior.items():
+        for view, prior in posterior.priors_of(chain).items():
             slope = scale * prior.in_coordinates(statistics.gradient[weights_of(view)])
             squares = np.square(slope, dtype=np.float32).mean(axis=1)
             chain.memory[_SQUARES + weights_of(view)] = np.maximum(squares, prior.precision)
+            if self.biases == "sampled":
+                name = _SQUARES + bias_of(view)
+                chain.memory[name] = np.maximum(chain.memory[name], len(run.data) * centred.priors[view].precision)
 
     def move(self, run: Run, rows: np.ndarray, chain: MarkovChain, posterior: Posterior) -> None:
-        """Move the weights by one step, and the biases if they are learned."""
+        """Move the weights by one step, and the biases unless they are fixed."""
         if chain.statistics is None:
             chain.statistics = Statistics.zeros_like(chain.parameters)
         statistics = chain.statistics
         statistics.count = 0.0
         scale = _gradient(run, rows, chain, statistics)
-        weights = {weights_of(view): view for view in run.problem.energy.families}
-        shrunk = self._shrunk(posterior)
-        for name, view in weights.items():
-            prior = posterior.prior[view]
-            squared_step = np.float32(shrunk) * self._squared_step(chain, name, list(weights))
-            squares = prior.move(chain.parameters[name], statistics.gradient[name], scale, squared_step, chain.rng)
+        followers = self._followers(run, chain)
+        if self.biases == "sampled":
+            centred = self._centred(run, chain)
+            biases = centred.of(chain.parameters)
+            centred.change_gradient(statistics.gradient, chain.parameters)
+            self._move_weights(scale, chain, posterior)
+            self._move_biases(biases, centred, scale, chain, posterior)
+            centred.restore(chain.parameters, biases)
+        else:
+            self._move_weights(scale, chain, posterior)
+        self._follow_gradient(followers, scale, chain, posterior)
+        for name in statistics.gradient:
+            if not record(name).is_weights:  # the step of the weights does so for theirs
+                statistics.gradient[name][...] = 0
+
+    @staticmethod
+    def _centred(run: Run, chain: MarkovChain) -> CentredBiases:
+        """Return the coordinates of biases, which are made once."""
+        if chain.centred is None:
+            chain.centred = CentredBiases(run.problem, len(run.data))
+        return chain.centred
+
+    def _followers(self, run: Run, chain: MarkovChain) -> list[str]:
+        """Return the names of parameters that follow their gradient."""
+        if self.biases == "fixed":
+            return []
+        others = [name for name in chain.parameters if not record(name).is_weights]
+        if self.biases == "learned":
+            return others
+        sampled = {bias_of(view) for view in run.problem.energy.families}
+        # where units respond linearly, biases of views do all that those of units could
+        if run.problem.energy.hidden.linear_mean:
+            sampled.add(HIDDEN_BIAS)
+        return [name for name in others if name not in sampled]
+
+    def _move_weights(self, scale: float, chain: MarkovChain, posterior: Posterior) -> None:
+        """Take a step of the weights of all views."""
+        assert chain.statistics is not None
+        priors = posterior.priors_of(chain)
+        names = [weights_of(view) for view in priors]
+        for name, prior in zip(names, priors.values(), strict=True):
+            squared_step = np.float32(self._shrunk(posterior)) * self._squared_step(chain, name, names)
+            gradient = chain.statistics.gradient[name]
+            squares = prior.move(chain.parameters[name], gradient, scale, squared_step, chain.rng)
             self._remember(chain, name, squares, posterior)
-        for name in chain.parameters.keys() - weights.keys():
-            if self.biases == "learned":
-                slope = (-scale * statistics.gradient[name]).astype(np.float32)
-                self._remember(chain, name, np.square(slope), posterior)
-                chain.parameters[name] += np.float32(_BIAS_STEP) * slope / np.sqrt(self._floored(chain, name))
-            statistics.gradient[name][...] = 0  # the step of the weights does so for theirs
+
+    def _move_biases(
+        self, biases: Parameters, centred: CentredBiases, scale: float, chain: MarkovChain, posterior: Posterior
+    ) -> None:
+        """Take a step of the biases of all views, which are given in centred coordinates."""
+        assert chain.statistics is not None
+        for view, value in biases.items():
+            name = bias_of(view)
+            gradient = chain.statistics.gradient[name]
+            squared_step = np.float32(4 * _DRIFT * self._shrunk(posterior)) / self._floored(chain, name)
+            column = value[:, None], gradient[:, None]
+            squares = centred.priors[view].move(*column, scale, squared_step, chain.rng)
+            self._remember(chain, name, squares, posterior)
+
+    def _follow_gradient(self, names: list[str], scale: float, chain: MarkovChain, posterior: Posterior) -> None:
+        """Let some parameters follow their gradient, without noise."""
+        assert chain.statistics is not None
+        for name in names:
+            slope = (-scale * chain.statistics.gradient[name]).astype(np.float32)
+            self._remember(chain, name, np.square(slope), posterior)
+            chain.parameters[name] += np.float32(_BIAS_STEP) * slope / np.sqrt(self._floored(chain, name))
 
     def _remember(self, chain: MarkovChain, name: str, squares: np.ndarray, posterior: Posterior) -> None:
         """Update the mean of squared gradients, in the warm-up alone: steps that follow the chain would bias it."""

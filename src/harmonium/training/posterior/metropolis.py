@@ -65,8 +65,8 @@ class Metropolis(Accepting):
         over ``n_steps`` Gibbs steps of all items (eq. 12 of Guo & Xing, who take one step). It is there to compare
         with: the estimate enters with the power of the number of items, and chains run away.
     prior : Prior or dict of view to Prior, optional
-        Prior of the weights. Default: `GaussianPrior`, whose scale follows from the data; `EmpiricalBayes` learns it
-        from the draws.
+        Prior of the weights. Default: `GaussianPrior`, whose scale follows from the data; `HierarchicalPrior` draws
+        it, `EmpiricalBayes` learns it from the draws.
     start : "likelihood", Driver or None, default="likelihood"
         How a chain gets from random weights to where it starts: by ``Stochastic()``, by another driver, or not at all.
         The objective of the model serves the start alone.
@@ -131,7 +131,7 @@ class Metropolis(Accepting):
         step = np.float32(self.step_of(chain))
         proposal = dict(chain.parameters)
         log_ratio = 0.0
-        for view, prior in posterior.prior.items():
+        for view, prior in posterior.priors_of(chain).items():
             weights = chain.parameters[weights_of(view)]
             moved = weights + step * chain.rng.standard_normal(weights.shape, dtype=np.float32)
             proposal[weights_of(view)] = moved

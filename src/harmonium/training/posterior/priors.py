@@ -1,4 +1,4 @@
-"""Gaussian priors of weights: given, or estimated from the draws themselves (empirical Bayes)."""
+"""Gaussian priors of weights: given, drawn with them, or estimated from the draws (empirical Bayes)."""
 
 from __future__ import annotations
 
@@ -19,12 +19,14 @@ _MOST_FEATURES = 2000
 class Prior(Part):
     """Base of all priors of a view's weights: normals, the same for all units.
 
-    A subclass defines `start`; and `update`, if it learns from draws.
+    A subclass defines `start`; and `update`, if it learns from draws, or `draw`, if it is drawn with the weights.
 
     Attributes
     ----------
     learns : bool
         Whether `update` is called during the warm-up.
+    is_drawn : bool
+        Whether each chain draws a prior of its own by `draw`, after every move.
 
     Examples
     --------
@@ -35,6 +37,7 @@ class Prior(Part):
     role = "prior"
     suffix = "Prior"
     learns = False
+    is_drawn = False
 
     def check_view(self, view: str, n_features: int) -> None:
         """Refuse views that the prior is not made for.
@@ -98,6 +101,27 @@ class Prior(Part):
         """
         return current
 
+    def draw(self, current: Normal, weights: np.ndarray, unit_scale: float, rng: np.random.Generator) -> Normal:
+        """Return a draw of the prior given the weights of a chain: a Gibbs step.
+
+        Parameters
+        ----------
+        current : Normal
+            The prior as it is.
+        weights : ndarray of shape (features, units)
+            Where the chain is.
+        unit_scale : float
+            Standard deviation of weights at which hidden naturals vary by about one over the items.
+        rng : numpy.random.Generator
+            Random numbers of the chain.
+
+        Returns
+        -------
+        Normal
+            Mean and variance of the weights of each feature.
+        """
+        return current
+
 
 class GaussianPrior(Prior):
     """The same normal prior for all weights of a view.
@@ -128,6 +152,58 @@ class GaussianPrior(Prior):
     def start(self, weights: np.ndarray, unit_scale: float) -> Normal:
         """Return the prior itself."""
         return _constant(len(weights), self.mean, unit_scale if self.scale is None else self.scale)
+
+
+class HierarchicalPrior(Prior):
+    """Normal prior around zero whose variance is drawn with the weights.
+
+    The variance, one for all features and units of a view, has a scaled inverse chi-squared prior: it is known
+    beforehand as well as from ``degrees`` weights. Each chain draws it from its conditional distribution after every
+    move, so that intervals also say how uncertain the scale is. An estimate does not, and falls to zero where items are
+    few (`EmpiricalBayes`).
+
+    Parameters
+    ----------
+    degrees : float, default=1.0
+        Number of weights that the variance beforehand counts for.
+    scale : float, optional
+        Scale beforehand. Default: that of ``GaussianPrior()``.
+
+    References
+    ----------
+    Gelman (2006), Prior distributions for variance parameters in hierarchical models.
+
+    Examples
+    --------
+    >>> prior, rng = HierarchicalPrior(), np.random.default_rng(0)
+    >>> weights = 0.1 * rng.standard_normal((100, 50))
+    >>> before = prior.start(weights, unit_scale=1.0)
+    >>> after = prior.draw(before, weights, 1.0, rng)
+    >>> before.variance[0].item(), round(float(np.sqrt(after.variance[0])), 2)
+    (1.0, 0.1)
+    """
+
+    settings = {
+        "degrees": Number(remedy="1 is usual"),
+        "scale": Number(remedy="None takes it from the data", also=(None,)),
+    }
+    is_drawn = True
+
+    def __init__(self, degrees: float = 1.0, scale: float | None = None) -> None:
+        self.degrees = degrees
+        self.scale = scale
+
+    def start(self, weights: np.ndarray, unit_scale: float) -> Normal:
+        """Return a normal of the scale beforehand."""
+        return _constant(len(weights), 0.0, self._scale(unit_scale))
+
+    def draw(self, current: Normal, weights: np.ndarray, unit_scale: float, rng: np.random.Generator) -> Normal:
+        """Return a normal whose variance is drawn given the weights."""
+        total = np.square(weights, dtype=np.float64).sum() + self.degrees * self._scale(unit_scale) ** 2
+        return _constant(len(weights), 0.0, float(np.sqrt(total / rng.chisquare(self.degrees + weights.size))))
+
+    def _scale(self, unit_scale: float) -> float:
+        return unit_scale if self.scale is None else self.scale
 
 
 class EmpiricalBayes(Prior):

@@ -227,6 +227,7 @@ class Sampling(Driver):
             monitor = Monitor(problem, data, np.arange(len(data)), np.arange(0))
             monitor.start = state.start = state.start or monitor.begin(posterior.chains[0].parameters)
             every = max(1, posterior.n_planned // _RECORDS)
+            unit_scales = {view: _unit_scale(problem, view) for view in posterior.prior}
             # chains that continue need neither starts nor a warm-up
             n_moves = (posterior.n_planned - posterior.n_moves) * self.n_chains
             run.reporter.ahead(n_moves * self._rows_of_step(len(data)))
@@ -241,7 +242,7 @@ class Sampling(Driver):
             begun = time.perf_counter()
             with interruptible(run, finish, state.restore):
                 while posterior.n_moves < posterior.n_planned:
-                    self._move_all(run, posterior)
+                    self._move_all(run, posterior, unit_scales)
                     training.log.n_iter += 1
                     if posterior.n_moves % every == 0 or posterior.n_moves == posterior.n_planned:
                         entry = self._record(monitor, training, posterior, time.perf_counter() - begun)
@@ -276,7 +277,7 @@ class Sampling(Driver):
         posterior.n_planned += self.n_draws * self.thin
         return _Moves(posterior, posterior.n_draws)
 
-    def _move_all(self, run: Run, posterior: Posterior) -> None:
+    def _move_all(self, run: Run, posterior: Posterior, unit_scales: Mapping[str, float]) -> None:
         """Move every chain once, let the prior follow, and keep draws if it is time to."""
         n_all, n_rows = len(run.data), self._rows_of_step(len(run.data))
         for chain in posterior.chains:
@@ -285,13 +286,14 @@ class Sampling(Driver):
             project(run.problem.energy, chain.parameters)
             run.reporter.batch(n_rows)
         posterior.n_moves += 1
-        self._follow(run.problem, posterior)
+        self._follow(posterior, unit_scales)
+        self._draw_priors(posterior, unit_scales)
         done = posterior.n_moves - posterior.n_warmup
         if done > 0 and done % self.thin == 0:
             for chain in posterior.chains:
                 chain.draws.append(copy_parameters(chain.parameters))
 
-    def _follow(self, problem: Problem, posterior: Posterior) -> None:
+    def _follow(self, posterior: Posterior, unit_scales: Mapping[str, float]) -> None:
         """Collect weights and, now and then, give the prior their moments: Monte Carlo EM."""
         first = int(_PRIOR_FROM * posterior.n_warmup)
         if not posterior.moments or not first < posterior.n_moves <= posterior.n_warmup:
@@ -301,9 +303,22 @@ class Sampling(Driver):
             for chain in posterior.chains:
                 moments.add(chain.parameters[weights_of(view)])
             if (posterior.n_moves - first) % every == 0:
-                scale = _unit_scale(problem, view)
-                posterior.prior[view] = self.prior_of(view).update(posterior.prior[view], moments, scale)
+                current, scale = posterior.prior[view], unit_scales[view]
+                posterior.prior[view] = self.prior_of(view).update(current, moments, scale)
                 posterior.moments[view] = self.prior_of(view).moments(len(moments.total))
+
+    def _draw_priors(self, posterior: Posterior, unit_scales: Mapping[str, float]) -> None:
+        """Let chains draw the priors that are theirs; that of the posterior is their mean since the warm-up."""
+        for view, mean in posterior.prior.items():
+            prior = self.prior_of(view)
+            if not prior.is_drawn:
+                continue
+            for chain in posterior.chains:
+                current, weights = chain.prior.get(view, mean), chain.parameters[weights_of(view)]
+                chain.prior[view] = prior.draw(current, weights, unit_scales[view], chain.rng)
+            share = np.float32(1 / max(1, posterior.n_moves - posterior.n_warmup))
+            drawn = np.mean([chain.prior[view].variance for chain in posterior.chains], axis=0)
+            posterior.prior[view] = Normal(mean.mean, mean.variance + share * (drawn - mean.variance))
 
     def _begin(self, run: Run) -> Posterior:
         """Return chains at their starts: the first where training stands, the others at random weights of their own."""
