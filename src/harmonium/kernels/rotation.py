@@ -67,7 +67,7 @@ def promax(loadings: np.ndarray) -> np.ndarray:
     return np.asarray(oblique * np.sqrt(np.diag(np.linalg.inv(oblique.T @ oblique))))
 
 
-def ica_rotation(scores: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+def ica_rotation(scores: np.ndarray, rng: np.random.Generator, max_iter: int = _MAX_ITERATIONS) -> np.ndarray:
     """Return the orthogonal matrix B for which ``scores @ B.T`` are independent sources.
 
     Scores are factors of variance 1 plus normal noise, whose third and fourth cumulants are zero, so that it does no
@@ -87,7 +87,7 @@ def ica_rotation(scores: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     rotation = _orthogonal(rng.standard_normal((n_sources, n_sources)))
     covariance = scores.T @ scores / n_rows
     affordable = _MAX_PRODUCTS / (3 * n_rows * n_sources**2)
-    for _ in range(int(np.clip(affordable, _MIN_ITERATIONS, _MAX_ITERATIONS))):
+    for _ in range(int(np.clip(affordable, _MIN_ITERATIONS, max_iter))):
         sources = scores @ rotation.T
         squares = np.square(sources)
         variance = squares.mean(axis=0)

@@ -9,7 +9,9 @@ from scipy import stats
 from harmonium import IBP, Bernoulli, Gaussian, Harmonium
 from harmonium.hidden import SpikeSlab
 from harmonium.kernels.rotation import ica_rotation
-from harmonium.training.growth.spectrum import components, factors
+from harmonium.training.growth.spectrum import components, factors, residuals
+from harmonium.views import Views
+from harmonium.views.data import Data
 from tests.cases.selection import assert_found
 
 
@@ -36,6 +38,14 @@ def test_as_many_real_ones_as_there_are(n_features: int) -> None:
     data = has @ rng.normal(size=(n_features, 60)) + rng.normal(size=(1000, 60))
     model = Harmonium(hidden=IBP(truncation=40, kind="real"), views=Gaussian(), random_state=0).fit(data)
     assert model.n_components_ == n_features
+
+
+def test_nothing_linear_in_units_is_left() -> None:
+    data, _ = binary_columns(3, n_items=300)
+    model = Harmonium(hidden=IBP(truncation=10), views=Bernoulli(), random_state=0).fit(data)
+    left = residuals(model.fitted_.problem, model.fitted_.parameters, Data(Views({"view0": data})), np.arange(300))
+    means = model.transform(data)
+    np.testing.assert_allclose((means - means.mean(axis=0)).T @ left, 0, atol=1e-2)
 
 
 def test_where_there_are_no_features_held_out_rows_decide() -> None:

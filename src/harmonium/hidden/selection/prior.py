@@ -17,18 +17,28 @@ from harmonium.hidden.selection import sticks
 from harmonium.hidden.selection.rule import SelectionRule
 from harmonium.hidden.selection.selection import Selection, SelectionContext, Use
 from harmonium.hidden.selection.useful_units import UsefulUnits
+from harmonium.kernels.binary_sources import BinarySources, rarer_side
+from harmonium.kernels.rotation import ica_rotation
 
 if TYPE_CHECKING:
     from harmonium.hidden.layers.spike_slab import SpikeSlab
 
 # Smallest share of items for which a unit is born, and updates in which its prior comes to rest: conventions.
 _SMALLEST_SHARE, _UPDATES = 0.02, 20
+# Smallest deviation of a source, which keeps those that all rows have, or none, from being divided by.
+_SMALLEST_DEVIATION = 1e-3
+# Iterations of independent components where binary sources go on from there: a convention, which saves time.
+_ROUGHLY = 50
 # A unit that no item uses could never become useful, so units without evidence wait in a queue: items have the first
 # one with this prior probability, and each of the others with a fixed share of the probability of the one before, so
 # that the next feature is found by one unit and not by all of them at once. A head tells units apart from the start, so
 # more of them can learn at a time, and the probabilities fall slowly. The first two values were set by hand on draws 0
 # to 4 of benchmarks/infinite_truth, the third on the first trial of Wikipedia in benchmarks/infinite_views.
 _FIRST_IN_QUEUE, _FALL, _FALL_WITH_HEAD = 0.2, 2 / 3, 0.95
+
+
+#: effects of sources, and their values
+Sources = tuple[np.ndarray, np.ndarray]
 
 
 class BetaBernoulliPrior(SelectionRule):
@@ -154,11 +164,39 @@ class BetaBernoulliPrior(SelectionRule):
         return self._bound(extra["beta"].astype(np.float64), counts, n_items, float(extra["alpha"][0]))
 
     # ---- growth ------------------------------------------------------------------------------------------------------
+    def sources(self, scores: np.ndarray, rows: np.ndarray, rng: np.random.Generator) -> list[Sources]:
+        """Return independent sources behind factors; binary units may stand for such with two values, or for any.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (rows, factors)
+            Factors, of variance 1 plus noise.
+        rows : ndarray of int
+            Rows that sources are told apart by.
+        rng : numpy.random.Generator
+            Source of randomness.
+
+        Returns
+        -------
+        list of (ndarray of shape (factors, sources), ndarray of shape (rows, sources))
+            By how much each factor changes with a standard deviation of each source, and values of the sources, whose
+            variances are 1, plus that of noise.
+        """
+        if self.layer.kind == "real":
+            rotation = ica_rotation(scores[rows], rng)
+            return [(rotation.T, scores @ rotation.T)]
+        rotation = ica_rotation(scores[rows], rng, _ROUGHLY)
+        found = BinarySources(scores[rows], rotation)
+        presence = found.presence(scores)
+        deviation = np.maximum(presence.std(axis=0), _SMALLEST_DEVIATION)
+        two_valued = found.effects.T * deviation, (presence - presence.mean(axis=0)) / deviation
+        return [two_valued, (rotation.T, scores @ rotation.T)]
+
     def weights_from_sources(self, effects: np.ndarray, sources: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return weights by which units stand for sources, and shares of the items that have them.
 
-        A binary unit stands for the rarer side of a source, whose skewness (1 - 2p) / √(p (1 - p)) tells how rare. Real
-        units have weights of the likelihood's maximum, W = L (I + LᵀL)^-½ / s, if all items have them.
+        A binary unit stands for the rarer side of a source, whose skewness tells how rare that is. Real units have
+        weights of the likelihood's maximum, W = L (I + LᵀL)^-½ / s, if all items have them.
 
         Parameters
         ----------
@@ -179,11 +217,9 @@ class BetaBernoulliPrior(SelectionRule):
             values, vectors = np.linalg.eigh(effects.T @ effects)
             root = (vectors / np.sqrt(1 + np.maximum(values, 0))) @ vectors.T
             return effects @ root / np.sqrt(self.layer.variance), np.full(effects.shape[1], 0.5)
-        centred = sources - sources.mean(axis=0)
-        skewness = np.power(centred, 3).mean(axis=0)
-        rarity = np.abs(skewness) / np.sqrt(4 + np.square(skewness))
-        share = np.maximum((1 - rarity) / 2, _SMALLEST_SHARE)
-        return effects * np.where(skewness < 0, -1, 1) / np.sqrt(share * (1 - share)), share
+        share, side = rarer_side(sources)
+        share = np.maximum(share, _SMALLEST_SHARE)
+        return effects * side / np.sqrt(share * (1 - share)), share
 
     def for_shares(self, share: np.ndarray, n_items: int) -> dict[str, np.ndarray]:
         """Return the parameters of the prior to which shares of the items that have each unit lead."""

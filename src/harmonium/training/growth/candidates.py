@@ -38,16 +38,16 @@ _PATIENCE = 3
 @serializable
 @dataclass(frozen=True)
 class CandidateUnits:
-    """A number of units, their first scale, and the loss of reconstructing each held-out row, then or later.
+    """A number of units, the kind and scale of their sources, and the loss of reconstructing each held-out row.
 
-    Parameters are the initial ones, and those after a few epochs; effects are those of the sources on the statistics.
+    Parameters are the initial ones, and those after a few epochs; the loss is that of the better ones.
     """
 
     n_units: int
+    kind: int
     scale: float
     initial: Parameters
     trained: Parameters
-    effects: np.ndarray
     losses: np.ndarray | None
 
     @property
@@ -82,8 +82,8 @@ class CandidateTrainer:
 
     def empty(self) -> CandidateUnits:
         """Return the model without units, or rather with one that has no weights."""
-        effects, parameters = np.zeros((self._n_features, 0)), self._without_units.parameters
-        return CandidateUnits(0, 1.0, parameters, parameters, effects, self._losses(parameters))
+        parameters = self._without_units.parameters
+        return CandidateUnits(0, 0, 1.0, parameters, parameters, self._losses(parameters))
 
     def n_standing_out(self, candidate: CandidateUnits, rng: np.random.Generator) -> int:
         """Return how many more units what a candidate leaves unexplained speaks for."""
@@ -91,30 +91,35 @@ class CandidateTrainer:
         if left <= 0:
             return 0
         of, trained = self._problem_of(candidate.trained), candidate.trained
-        found, chance = unexplained(of, trained, self._data, self._rows, candidate.effects, left, rng)
+        found, chance = unexplained(of, trained, self._data, self._rows, left, rng)
         return _n_standing_out(self._problem, found, chance, candidate.n_units, len(self._data))
 
-    def initial(self, n_units: int, scale: float, rng: np.random.Generator) -> GrownModel:
-        """Return the model with new units of a given scale."""
-        effects, sources = sources_of(self._table, self._deviation, n_units, rng)
+    def initial(self, n_units: int, kind: int, scale: float, rng: np.random.Generator) -> GrownModel:
+        """Return the model with new units that stand for sources of a given kind, at a given scale."""
+        effects, sources = sources_of(self._problem, self._table, self._deviation, n_units, rng)[kind]
         return units_from_sources(self._problem, self._data, scale * effects, scale * sources)
 
     def train(self, n_units: int, rng: np.random.Generator) -> CandidateUnits:
-        """Return a candidate with the scale at which held-out rows are reconstructed best, after a few epochs."""
+        """Return a candidate after a few epochs, from where held-out rows are reconstructed best."""
         n_units = min(n_units, self.most)
-        effects, sources = sources_of(self._table, self._deviation, n_units, rng)
-        scales = _SCALES if self._held_out is not None else _SCALES[:1]
-        models = [units_from_sources(self._problem, self._data, one * effects, one * sources) for one in scales]
-        by_scale = [self._losses(model.parameters) for model in models]
-        chosen = int(np.argmin([0.0 if losses is None else losses.mean() for losses in by_scale]))
-        model, losses = models[chosen], by_scale[chosen]
+        kinds = sources_of(self._problem, self._table, self._deviation, n_units, rng)
+        starts = [(kind, scale) for kind in range(len(kinds)) for scale in _SCALES]
+        if self._held_out is None:
+            starts = starts[:1]
+        models = [
+            units_from_sources(self._problem, self._data, scale * kinds[kind][0], scale * kinds[kind][1])
+            for kind, scale in starts
+        ]
+        by_start = [self._losses(model.parameters) for model in models]
+        chosen = int(np.argmin([0.0 if losses is None else losses.mean() for losses in by_start]))
+        model, losses = models[chosen], by_start[chosen]
         training = Training(copy_parameters(model.parameters))
         driver, objective = self._plan.driver, self._plan.objective
         driver.run(Run(model.problem, objective, self._data, training, rng, max_epochs=_EPOCHS))
         later = self._losses(training.result)
         if losses is None or (later is not None and later.mean() < losses.mean()):
             losses = later
-        return CandidateUnits(n_units, scales[chosen], model.parameters, training.result, effects, losses)
+        return CandidateUnits(n_units, *starts[chosen], model.parameters, training.result, losses)
 
     def n_epochs(self, training: Training, costs: list[float], rng: np.random.Generator) -> int | None:
         """Return the number of epochs after which held-out rows are reconstructed best; None if there is no epoch.

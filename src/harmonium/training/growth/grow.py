@@ -2,13 +2,14 @@
 
 A model without units leaves everything unexplained. As many units as its spectrum has components above chance are
 added, from independent sources behind as many factors of the data. A few epochs later the spectrum of what they leave
-says how many more are needed; all are then made anew, from so many factors, and so on until no component stands out, or
-hardly any. How far one has to stand out is a matter of its evidence and of the layer's prior of the number of units.
+says how many more are needed; all are then made anew, from so many factors, and so on until no component stands out.
+How far one has to stand out is a matter of its evidence and of the layer's prior of the number of units.
 
 The spectrum proposes, and rows that no unit was made from decide: new units have to make parts of these rows easier to
 predict from the other parts. Where features are clear, as many units as there are features do so; on data with a heavy
-tail, such as words, some component always stands out, and held-out rows say where to stop. They also say how strong
-units are at first: sources that are far from having two values make units that are too sure of themselves.
+tail, such as words, some component always stands out, and held-out rows say where to stop. They also say what binary
+units begin as, sources of 0 or 1 or independent components, and how strong they are at first: sources that are far from
+having two values make units that are too sure of themselves.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ from harmonium.training.plan import Plan
 from harmonium.training.state import Training
 from harmonium.views.data import Data
 
-# Rounds at most. A round that adds less than this share of the units is the last one, as no model explains all there
-# is. Set on development seeds 1 and 2 of the generators of benchmarks/infinite_truth.
+# Rounds at most. Where units are no features, a round that adds less than this share of the units is the last one, as
+# no model explains all there is in words, say: conventions.
 _MOST_ROUNDS, _HARDLY_ANY = 8, 0.1
 # Share of the rows that are held out, at most so many, and the fewest that decide anything: conventions.
 _HELD_OUT, _MOST_HELD_OUT, _FEWEST_HELD_OUT = 1 / 6, 1000, 10
@@ -91,7 +92,7 @@ def grow(problem: Problem, data: Data, plan: Plan, rng: np.random.Generator) -> 
             n_epochs = trainer.n_epochs(state.training, state.costs, state.rng)
     if not chosen.n_units:
         return trainer.without_units(), state.rng
-    grown = CandidateTrainer(problem, data, plan, None).initial(chosen.n_units, chosen.scale, state.rng)
+    grown = CandidateTrainer(problem, data, plan, None).initial(chosen.n_units, chosen.kind, chosen.scale, state.rng)
     return replace(grown, n_grown=chosen.n_units, n_epochs=n_epochs), state.rng
 
 
@@ -138,4 +139,4 @@ def _proposed(trainer: CandidateTrainer, state: _Growth) -> bool:
     if state.best.is_clearly_better(state.last):
         return False
     state.best = min(state.best, state.last, key=lambda one: one.cost)
-    return n_more >= _HARDLY_ANY * state.last.n_units
+    return state.last.scale >= _STRONG or n_more >= _HARDLY_ANY * state.last.n_units

@@ -8,7 +8,6 @@ import numpy as np
 
 from harmonium.core.parameters import HIDDEN, HIDDEN_BIAS, Parameters, bias_of, extra_of, weights_of
 from harmonium.energy import Energy
-from harmonium.kernels.rotation import ica_rotation
 from harmonium.objectives.problem import Problem
 from harmonium.training.clusters import bias_of_activity
 from harmonium.training.drivers.projection import project
@@ -49,13 +48,18 @@ def with_units(problem: Problem, n_units: int) -> Problem:
 
 
 def sources_of(
-    table: np.ndarray, deviation: np.ndarray, n_units: int, rng: np.random.Generator
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return independent sources behind the factors of a table: their effects on the statistics, and their values."""
+    problem: Problem, table: np.ndarray, deviation: np.ndarray, n_units: int, rng: np.random.Generator
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return independent sources behind the factors of a table: their effects on the statistics, and their values.
+
+    There are as many pairs as there are kinds of sources that units may stand for.
+    """
     found = factors(table, n_units, rng)
     spaced = np.linspace(0, len(table) - 1, min(_SOURCE_ROWS, len(table))).astype(int)
-    rotation = ica_rotation(found.scores[spaced], rng)
-    return deviation[:, None] * (found.loadings @ rotation.T), found.scores @ rotation.T
+    prior = problem.energy.hidden.selection.prior
+    assert prior is not None
+    kinds = prior.sources(found.scores, spaced, rng)
+    return [(deviation[:, None] * (found.loadings @ effects), sources) for effects, sources in kinds]
 
 
 def units_from_sources(problem: Problem, data: Data, effects: np.ndarray, sources: np.ndarray) -> GrownModel:

@@ -1,6 +1,7 @@
 """The spectrum of what a model leaves unexplained, and what chance makes of it.
 
-Residuals are φ(x) - E[φ(x) | E[h | x]], side by side for all views and in standard deviations. Chance is what the same
+Residuals are φ(x) - E[φ(x) | E[h | x]] less what is linear in E[h | x], side by side for all views, without the
+directions in which statistics change with units, and in standard deviations. Chance is what the same
 model leaves unexplained of rows that it has drawn itself, from the hidden units of the data: parallel analysis
 (Horn 1965; Buja & Eyuboglu 1992) whose copies know everything that has been explained. Without units, the copies are of
 independent features.
@@ -27,14 +28,18 @@ _LARGEST_TABLE, _LARGE = 60_000_000, 2000
 # Power iterations of a random projection: a convention, which is enough for components that stand out.
 _POWERS = 2
 # Copies that chance is known by, and how many standard deviations above their mean a component must lie: conventions.
-# The largest component of 1,000 rows of 150 columns of normal noise exceeds three with a probability of 0.0043 if mean
-# and deviation are known, and of 0.014 if they come from ten copies (12,000 draws of the bidiagonal model of Wishart
-# matrices, Dumitriu & Edelman 2002). Its law is near that of Tracy & Widom (1996), whose tail is a long one.
+# The largest component of 1,000 rows of 150 columns of normal noise exceeds four with a probability of 0.0003 if mean
+# and deviation are known, and of 0.004 if they come from ten copies (12,000 draws of the bidiagonal model of Wishart
+# matrices, Dumitriu & Edelman 2002); three it exceeds with 0.0043 and 0.015, which several rounds would make 0.05. Its
+# law is near that of Tracy & Widom (1996), whose tail is a long one.
 # The largest component of a large table varies little, so that a few copies tell its size.
-_COPIES, _COPIES_OF_LARGE, _DEVIATIONS = 10, 3, 3.0
+_COPIES, _COPIES_OF_LARGE, _DEVIATIONS = 10, 3, 4.0
 # Rounds in which factors and the variances that they leave are found in turn, and the smallest share of a feature's
 # variance that can be left: conventions.
 _ROUNDS, _SMALLEST_NOISE = 10, 0.01
+# Deviation up to which a unit counts as the same for all rows, and the share of the largest eigenvalue up to which
+# units count as linearly dependent: what single precision cannot tell apart.
+_SAME, _DEPENDENT = 1e-5, 1e-6
 
 
 @dataclass(frozen=True)
@@ -82,27 +87,65 @@ def sampled_rows(problem: Problem, data: Data) -> np.ndarray:
 def residuals(
     problem: Problem, parameters: Parameters, data: Data, rows: np.ndarray, rng: np.random.Generator | None = None
 ) -> np.ndarray:
-    """Return what `differences` gives, each column less its mean."""
-    table = differences(problem, parameters, data, rows, rng)
+    """Return what `differences` gives, or the same of rows drawn by ``rng``, less all that is linear in units' means.
+
+    Weights that are a little too long, or have learned noise, leave residuals that vary with units that are there
+    already. They say nothing about other units.
+    """
+    table, means = _differences_and_means(problem, parameters, data, rows, rng)
     table -= table.mean(axis=0)
+    means = _varying(means)
+    table -= means @ _slopes(means.T @ means, means.T @ table)
     return table
 
 
-def differences(
-    problem: Problem, parameters: Parameters, data: Data, rows: np.ndarray, rng: np.random.Generator | None = None
-) -> np.ndarray:
-    """Return φ(x) - E[φ(x) | E[h | x]] of the rows, or, if ``rng`` is given, of as many rows that the model draws."""
+def effects_of_units(problem: Problem, parameters: Parameters, data: Data, rows: np.ndarray) -> np.ndarray:
+    """Return by how much each statistic changes with each unit that varies, by least squares: a column for each."""
     energy, families = problem.energy, problem.energy.families
-    layer, parts = energy.layer(parameters), []
+    layer, batches = (
+        energy.layer(parameters),
+        [problem.complete(parameters, one) for one in data.blocks(families, rows)],
+    )
+    means = _varying(np.concatenate([layer.mean(energy.hidden_natural(parameters, batch)) for batch in batches]))
+    products = np.zeros((means.shape[1], sum(family.n_features_ for family in families.values())))
+    for batch, own in zip(batches, np.split(means, np.cumsum([one.n_rows for one in batches])[:-1]), strict=True):
+        products += own.T @ np.concatenate([to_dense(batch.views[name].statistic) for name in families], axis=1)
+    return _slopes(means.T @ means, products).T
+
+
+def _varying(means: np.ndarray) -> np.ndarray:
+    """Return the columns that are not the same for all rows, less their means."""
+    centred = means - means.mean(axis=0)
+    return np.asarray(centred[:, centred.std(axis=0) > _SAME])
+
+
+def _slopes(moments: np.ndarray, products: np.ndarray) -> np.ndarray:
+    """Return the coefficients of least squares by second moments of what explains and its products with the rest."""
+    inverse = np.linalg.pinv(moments.astype(np.float64), rcond=_DEPENDENT, hermitian=True)
+    return np.asarray((inverse @ products).astype(products.dtype))
+
+
+def differences(problem: Problem, parameters: Parameters, data: Data, rows: np.ndarray) -> np.ndarray:
+    """Return φ(x) - E[φ(x) | E[h | x]] of some rows."""
+    return _differences_and_means(problem, parameters, data, rows, None)[0]
+
+
+def _differences_and_means(
+    problem: Problem, parameters: Parameters, data: Data, rows: np.ndarray, rng: np.random.Generator | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return φ(x) - E[φ(x) | E[h | x]] and E[h | x] of the rows, or of as many that the model draws by ``rng``."""
+    energy, families = problem.energy, problem.energy.families
+    layer, parts, means = energy.layer(parameters), [], []
     for block in data.blocks(families, rows):
         batch = problem.complete(parameters, block)
         natural = energy.hidden_natural(parameters, batch)
         if rng is not None:
             batch = sample_views(energy, parameters, layer.sample(natural, rng), rng, sizes_of(block))
             natural = energy.hidden_natural(parameters, batch)
-        expected, _ = mean_views(energy, parameters, layer.mean(natural), sizes_of(block))
+        means.append(layer.mean(natural))
+        expected, _ = mean_views(energy, parameters, means[-1], sizes_of(block))
         parts.append(_differences(problem, batch, expected, block))
-    return np.concatenate(parts)
+    return np.concatenate(parts), np.concatenate(means)
 
 
 def _differences(problem: Problem, batch: Batch, expected: Batch, block: Batch) -> np.ndarray:
@@ -151,15 +194,15 @@ def unexplained(
     parameters: Parameters,
     data: Data,
     rows: np.ndarray,
-    explained: np.ndarray,
     most: int,
     rng: np.random.Generator,
 ) -> tuple[np.ndarray, float]:
     """Return the variances of the leading components of the residuals, at most so many, and the largest by chance.
 
-    ``explained`` are effects on the statistics whose directions are left out, as units have them already: how strongly
-    items have a unit is never known exactly, which leaves residuals along it. Variances are multiples of their average.
+    Directions of the effects that units have already are left out: which items have a unit is never known exactly,
+    which leaves residuals along it. Variances are multiples of their average.
     """
+    explained = effects_of_units(problem, parameters, data, rows)
     found = _scaled(residuals(problem, parameters, data, rows), explained, most, rng)
     n_copies = _COPIES_OF_LARGE if min(len(rows), len(explained)) > _LARGE else _COPIES
     chance = np.array(
