@@ -1,10 +1,10 @@
 """Weakly supervised detection on SYSU-Shapes: labels of photographs are known in training, boxes are not.
 
 30 % of each class are set aside as a development part. Windows, features, beginning and the C of every method and loss
-were chosen there, by rules that `weak_shapes_setting` states and follows; everything here is computed on the other 70
-%, split 60/40 five times. All methods get the same windows, features and beginning; J = β = 0.1 as in the paper. The
-0/1 loss asks for the right label and the window that overlaps most with an object; the overlap loss is 1 − IoU with the
-annotated box (1 for a wrong label), where the object nearest to the prediction counts. Losses are in per cent.
+were chosen there; everything here is computed on the other 70 %, split 60/40 five times. All methods get the same
+windows, features and beginning; J = β = 0.1 as in the paper. The 0/1 loss asks for the right label and the window that
+overlaps most with an object; the overlap loss is 1 − IoU with the annotated box (1 for a wrong label), where the object
+nearest to the prediction counts. Losses are in per cent.
 
 Not blind in two respects: before the development part was set aside, six other settings had been compared by test
 losses on splits of all photographs; and one short run of 16 windows with the three beginnings used another draw of it.

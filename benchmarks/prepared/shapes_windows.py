@@ -1,6 +1,6 @@
 """SYSU-Shapes for weak supervision: windows of the photographs, a development part, splits, losses.
 
-`weak_shapes_setting` uses the development part, `weak_shapes` the other photographs.
+`weak_shapes` uses the other photographs; windows, features and C were chosen on the development part.
 """
 
 from __future__ import annotations
