@@ -38,7 +38,7 @@ def test_rows_go_by_their_names_and_unknown_labels_have_no_quality() -> None:
     y = pd.Series(np.where(kind == 1, "dog", "cat"), index=names, dtype=object)
     y.iloc[0], y.iloc[1], y.iloc[2] = "dog", None, "fish"
     found = label_quality(QUICK, X, y.sample(frac=1, random_state=0), n_folds=2)
-    assert found.index.tolist() == names
+    assert found.index.tolist() == names == label_quality(QUICK, X, y.to_numpy(), n_folds=2).index.tolist()
     assert found["label"].iloc[3:].tolist() == y.iloc[3:].tolist()
     assert found["expected"].iloc[3:].tolist() == y.iloc[3:].tolist()
     assert found["expected"].iloc[1] is None
@@ -52,5 +52,7 @@ def test_what_cannot_be_judged_is_refused() -> None:
         label_quality(HarmoniumRegressor(), X, np.arange(6))
     with pytest.raises(ValueError, match="one class for each row; got y of shape"):
         label_quality(QUICK, X, np.eye(6, 2))
+    with pytest.raises(ValueError, match="needs labels of two classes at least; got 0"):
+        label_quality(QUICK, X, [None] * 6)
     with pytest.raises(ValueError, match="needs a whole number n_folds >= 2; got 1"):
         label_quality(QUICK, X, np.arange(6) % 2, n_folds=1)

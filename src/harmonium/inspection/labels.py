@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import scipy.optimize
 import scipy.special
+from narwhals import to_native
 from sklearn.base import clone
 
 from harmonium.core.raw_target import read_raw_target
@@ -16,6 +17,7 @@ from harmonium.estimators.classifier import HarmoniumClassifier
 from harmonium.estimators.input.labels import in_order_of
 from harmonium.estimators.input.read_input import split_target
 from harmonium.estimators.mixins.density import generator
+from harmonium.views.index import row_names
 
 # Rows that the share of flips is learned from, at most: a convention, for time.
 _MOST_ROWS = 20_000
@@ -54,7 +56,7 @@ def label_quality(model: HarmoniumClassifier, X: Any, y: Any, n_folds: int = 5, 
 
     See Also
     --------
-    harmonium.HarmoniumClassifier.fit : It takes the quality as ``sample_weight``.
+    harmonium.HarmoniumClassifier.fit : It takes the quality as ``sample_weight``, with 1 in place of NaN.
 
     Notes
     -----
@@ -94,6 +96,8 @@ def label_quality(model: HarmoniumClassifier, X: Any, y: Any, n_folds: int = 5, 
             f"label_quality judges one class for each row; got y of shape {labels.shape}; pass one column at a time."
         )
     codes, classes = pd.factorize(labels)
+    if len(classes) < 2:
+        raise ValueError(f"label_quality needs labels of two classes at least; got {len(classes)}; pass all of them.")
     known = np.flatnonzero(codes >= 0)
     folds = np.full(len(labels), -1)
     # each class is dealt out evenly
@@ -112,8 +116,8 @@ def label_quality(model: HarmoniumClassifier, X: Any, y: Any, n_folds: int = 5, 
     expected, quality = labels.copy(), np.full(len(labels), np.nan)
     expected[known] = np.asarray(classes, dtype=object)[proba[known].argmax(axis=1)]
     quality[judged] = probability_right(proba[judged], codes[judged])
-    index = given.index if isinstance(given, pd.Series) else None
-    return pd.DataFrame({"label": labels, "expected": expected, "quality": quality}, index=index)
+    columns = {"label": labels, "expected": expected, "quality": quality}
+    return pd.DataFrame(columns, index=row_names(to_native(data, pass_through=True)))
 
 
 def probability_right(proba: np.ndarray, codes: np.ndarray) -> np.ndarray:

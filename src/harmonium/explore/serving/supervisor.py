@@ -21,6 +21,8 @@ _BEAT, _SILENT, _AT_WORK, _STARTING = 0.5, 2.0, 60.0, 120.0
 _MOST_FAILURES = 3
 # new interpreters, as threads of this one may hold locks
 _START = "spawn"
+# where Linux tells what threads do
+_TASKS = Path("/proc/self/task")
 
 
 class Supervisor:
@@ -162,7 +164,9 @@ class _Worker:
 
 
 def _is_at_work(pid: int | None) -> bool:
-    """Tell whether a thread computes, or waits for a processor or a disk; not where the system has no file of it."""
+    """Tell whether a thread computes, or waits for a processor or a disk; where the system cannot tell, it may."""
+    if not _TASKS.exists():
+        return True
     for thread in Path(f"/proc/{pid}/task").glob("*/stat"):
         with suppress(OSError):  # it has just ended
             # the name in parentheses may hold anything
@@ -187,6 +191,6 @@ def _run(signs: Connection, work: Callable[[Callable[[], None], Any], None], arg
     threading.Thread(target=beat, daemon=True).start()
     try:
         signs.recv()
-    except EOFError:
+    except (EOFError, OSError):  # the process that started it has ended
         return
     work(ready.set, argument)

@@ -43,8 +43,8 @@ class Langevin(Sampling):
 
     A step is W ← W + ε²/2 · ∇ log p(W | X) + ε · noise, without a Metropolis correction. The gradient is that of the
     objective: with `SampledCD` it is brief sampling, a few Gibbs steps from the data. On part of the rows it is
-    stochastic-gradient Langevin dynamics. Weights and biases of views are sampled; all others, such as the
-    families' extra parameters, follow their gradient without noise, towards maximum likelihood.
+    stochastic-gradient Langevin dynamics. Weights and biases of views are sampled; others, such as the families'
+    extra parameters, follow their gradient without noise, towards maximum likelihood.
 
     Parameters
     ----------
@@ -69,8 +69,8 @@ class Langevin(Sampling):
         Prior of the weights. Default: `HierarchicalPrior`, a normal around zero whose scale is sampled too.
     biases : {"sampled", "learned", "fixed"}, default="sampled"
         What happens to all parameters but the weights. "sampled": biases of views are sampled too, with a prior that
-        is worth one row, and all others follow their gradient; "learned": all follow it; "fixed": all stay where
-        the start leaves them.
+        is worth one row, and all others follow their gradient, but for biases of units that respond linearly, whose
+        work those of views do; "learned": all follow it; "fixed": all stay where the start leaves them.
     start : "likelihood", Driver or None, default="likelihood"
         How a chain gets from random weights to where it starts: by ``Stochastic()``, by another driver, or not at all.
     checkpoint : str or path, optional
