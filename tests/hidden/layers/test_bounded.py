@@ -105,7 +105,7 @@ def test_draws_and_line_searches_refuse_what_they_would_not_keep():
 def test_l1_makes_weights_zero_and_none_leaves_them():
     X, _ = planted(300)
     zeros = []
-    for l1 in (0.0, 0.1, 1.0):
+    for l1 in (0.0, 0.3, 1.0):
         driver = Stochastic(max_iter=10, learning_rate=0.01, l1=l1)
         zeros.append(np.mean(Harmonium(4, driver=driver, random_state=0).fit(X).components_ == 0))
     assert zeros[0] == 0 < zeros[1] < zeros[2]
