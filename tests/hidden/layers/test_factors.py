@@ -22,6 +22,7 @@ from harmonium.kernels.rotation import promax, varimax
 from harmonium.objectives import MeanFieldCD
 from harmonium.training import Spectral
 from harmonium.training.drivers import spectral
+from harmonium.training.drivers.projection import project
 from tests.cases.models import make_family, make_parameters, random_batch
 
 
@@ -77,11 +78,14 @@ def test_promax_finds_factors_that_correlate() -> None:
 def test_other_coordinates_leave_the_model_as_it_is(rotate_only: bool) -> None:
     energy = Energy({"a": make_family("Bernoulli"), "b": make_family("Gaussian")}, FactorUnits().bind(2))
     parameters = make_parameters(energy, 3, scale=0.3)
+    # units are neither so wide nor so narrow, in either coordinates, that the grid of the enumeration misses them
+    parameters["hidden.covariance"] = np.array([[0.5, 0.2], [0.2, 0.4]])
+    project(energy, parameters)
     parameters |= {HEAD_WEIGHTS: np.array([[1.0], [-2.0]]), HEAD_BIAS: np.array([0.5])}
     rng = np.random.default_rng(0)
     matrix = np.linalg.qr(rng.normal(size=(2, 2)))[0]
-    if not rotate_only:  # neither so long nor so short that the grid of the enumeration misses units
-        matrix = matrix @ np.array([[1.25, 0.4], [0.0, 0.8]])
+    if not rotate_only:
+        matrix = matrix @ np.array([[0.9, 0.3], [0.0, 0.6]])
     shift = np.zeros(2) if rotate_only else rng.normal(size=2)
     moved = in_coordinates(energy, parameters, matrix, shift)
     batch = random_batch(energy, parameters, 20)
