@@ -308,11 +308,37 @@ def true_log_density(shares: np.ndarray) -> float:
     return float(log_density.mean() + family.codec.log_volume.sum())
 
 
+def log_likelihood(model: Harmonium, shares: np.ndarray) -> float:
+    return float(model.score_samples({"x": shares}).mean() - log_partition(model, "exact").value)
+
+
+def learned_by(objective: Objective) -> Harmonium:
+    """Return the best of several starts: from one in three, both units come to say the same of one half of shares."""
+    train = drawn(1500, 0)
+    starts = [
+        Harmonium(
+            2,
+            views={"x": Beta()},
+            objective=objective,
+            driver=Stochastic(max_iter=6, learning_rate=0.05),
+            warm_start=True,
+            random_state=seed,
+        ).fit({"x": train})
+        for seed in range(8)
+    ]
+    best = max(starts, key=lambda model: log_likelihood(model, train))
+    return best.set_params(driver__max_iter=60).fit({"x": train})
+
+
 @pytest.fixture(scope="module")
 def learned() -> Harmonium:
-    driver = Stochastic(max_iter=60, learning_rate=0.05)
-    model = Harmonium(2, views={"x": Beta()}, objective=SampledCD(5), driver=driver, random_state=0)
-    return model.fit({"x": drawn(1500, 0)})
+    """States lie far apart: with a single step CD does not learn how probable each is."""
+    return learned_by(SampledCD(5))
+
+
+@pytest.fixture(scope="module")
+def learned_exactly() -> Harmonium:
+    return learned_by(ExactLikelihood())
 
 
 def test_densities_integrate_to_one() -> None:
@@ -322,13 +348,11 @@ def test_densities_integrate_to_one() -> None:
     assert np.exp(log_density + log_weights).sum() == pytest.approx(1, abs=1e-4)
 
 
-@pytest.mark.parametrize("objective", [SampledCD(5), ExactLikelihood()], ids=str)
-def test_a_known_truth_is_recovered(objective: Objective) -> None:
-    """States lie far apart: with a single step CD does not learn how probable each is."""
+@pytest.mark.parametrize("name", ["learned", "learned_exactly"])
+def test_a_known_truth_is_recovered(name: str, request: pytest.FixtureRequest) -> None:
+    model = request.getfixturevalue(name)
     train, test = drawn(1500, 0), drawn(2000, 1)
-    driver = Stochastic(max_iter=60, learning_rate=0.05)
-    model = Harmonium(2, views={"x": Beta()}, objective=objective, driver=driver, random_state=0).fit({"x": train})
-    found = model.score_samples({"x": test}).mean() - log_partition(model, "exact").value
+    found = log_likelihood(model, test)
     truth = true_log_density(test)
     alone = sum(
         beta.logpdf(test[:, i], *beta.fit(train[:, i], floc=0, fscale=1)[:2]).mean() for i in range(train.shape[1])

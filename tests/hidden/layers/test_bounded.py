@@ -85,10 +85,17 @@ def test_heads_stay_signed():
 @pytest.mark.parametrize("activity", [0.05, 0.3])
 @pytest.mark.parametrize("units", [BernoulliUnits, BinomialUnits])
 def test_activity_is_reached(units, activity):
+    """By each unit if updates see all items; of 60 items three have a unit that one in 20 has, so that it wavers."""
     X, _ = planted()
     layer = units(activity=activity)
-    model = Harmonium(4, hidden=layer, driver=Stochastic(max_iter=30, learning_rate=0.01), random_state=0).fit(X)
-    np.testing.assert_allclose(model.transform(X).mean(axis=0) / layer.support.upper, activity, rtol=0.3)
+
+    def reached(batch_size):
+        driver = Stochastic(max_iter=30, learning_rate=0.01, batch_size=batch_size)
+        model = Harmonium(4, hidden=layer, driver=driver, random_state=0).fit(X)
+        return model.transform(X).mean(axis=0) / layer.support.upper
+
+    np.testing.assert_allclose(reached(len(X)), activity, rtol=0.03)
+    assert reached(60).mean() == pytest.approx(activity, rel=0.4)
 
 
 def test_draws_and_line_searches_refuse_what_they_would_not_keep():
@@ -105,7 +112,7 @@ def test_draws_and_line_searches_refuse_what_they_would_not_keep():
 def test_l1_makes_weights_zero_and_none_leaves_them():
     X, _ = planted(300)
     zeros = []
-    for l1 in (0.0, 0.1, 1.0):
+    for l1 in (0.0, 0.3, 1.0):
         driver = Stochastic(max_iter=10, learning_rate=0.01, l1=l1)
         zeros.append(np.mean(Harmonium(4, driver=driver, random_state=0).fit(X).components_ == 0))
     assert zeros[0] == 0 < zeros[1] < zeros[2]
@@ -167,6 +174,7 @@ def test_a_first_batch_of_one_row_leaves_units_that_respond():
     units = BernoulliUnits(weights="nonnegative")
     model = Harmonium(3, views=Bernoulli(length_normalize=False), hidden=units, random_state=0).partial_fit(X[:1])
     assert np.abs(model.fitted_.parameters["hidden.bias"]).max() < 5
+    start = model.transform(X).std(axis=0).max()
     for _ in range(5):
         model.partial_fit(X)
-    assert model.transform(X).std(axis=0).max() > 0.01
+    assert model.transform(X).std(axis=0).max() > 2 * start

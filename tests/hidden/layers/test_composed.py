@@ -27,10 +27,13 @@ N_ROWS, N_THEMES = 240, 4
 
 
 def reviews(seed: int = 0) -> tuple[scipy.sparse.csr_array, np.ndarray]:
-    """Words of four themes, and a rating by words that all themes share."""
+    """Words of four themes, and a rating by words that all themes share, which tell less of an item than themes do.
+
+    Else a topic may be the tone: of themes that exclude each other one can be the lack of the others.
+    """
     rng = np.random.default_rng(seed)
     theme, rating = np.arange(N_ROWS) % N_THEMES, rng.normal(size=N_ROWS)
-    themes = rng.random((N_ROWS, 24)) < np.where(np.arange(24) // 6 == theme[:, None], 0.6, 0.03)
+    themes = rng.random((N_ROWS, 24)) < np.where(np.arange(24) // 6 == theme[:, None], 0.8, 0.03)
     tone = rng.random((N_ROWS, 8)) < 1 / (1 + np.exp(1 - 2 * np.outer(rating, [1, 1, 1, 1, -1, -1, -1, -1])))
     return scipy.sparse.csr_array(np.hstack([themes, tone]).astype(np.float32)), rating
 
