@@ -5,7 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import scipy.sparse
 
+from harmonium.core.validation import IsInstance, Number, Whole, shown
+from harmonium.families.base import Family
 from harmonium.families.gaussian_mrf import GaussianMRF
 from harmonium.families.ising import Ising
 from harmonium.families.pairwise import Pairwise
@@ -23,8 +27,8 @@ def learn_edges(
 
     Parameters
     ----------
-    X : array-like of shape (n_rows, n_columns)
-        Data of the view.
+    X : array-like, sparse matrix or data frame of shape (n_rows, n_columns)
+        Data of the view, of two columns or more.
     C : float, default=0.1
         Inverse strength of the penalty; more gives more edges.
     max_edges : int or None, default=None
@@ -53,8 +57,12 @@ def learn_edges(
     >>> learn_edges(2 * rows).tolist()  # codes
     [[0, 2]]
     """
-    values = np.asarray(X, dtype=np.float64)
-    values = values[~np.isnan(values).any(axis=1)]
+    Number(remedy="0.1 is usual").check("learn_edges", "C", C)
+    Whole(0, "None keeps all edges", also=(None,)).check("learn_edges", "max_edges", max_edges)
+    IsInstance(Family, "Ising()").check("learn_edges", "family", family)
+    if family is not None and not isinstance(family, Pairwise | GaussianMRF):
+        raise TypeError(f"learn_edges needs a family of columns with edges; got {family}; pass for example Ising().")
+    values = _complete_rows(X)
     family = _family_of(values) if family is None else family
     if not family.support.contains(values).all():
         raise ValueError(
@@ -64,6 +72,31 @@ def learn_edges(
     strength = np.triu(np.minimum(found, found.T))
     edges = np.argwhere(strength > 0)
     return edges[np.argsort(-strength[tuple(edges.T)], kind="stable")][:max_edges]
+
+
+def _complete_rows(X: Any) -> np.ndarray:
+    """Return the rows that lack nothing; refuse what leaves nothing to learn from."""
+    values = _numbers(X)
+    if values.ndim != 2 or values.shape[1] < 2:
+        raise ValueError(
+            f"learn_edges needs a matrix of two columns or more; got shape {values.shape}; pass the whole view."
+        )
+    complete = values[~np.isnan(values).any(axis=1)]
+    if len(complete) < 2:
+        raise ValueError(
+            f"learn_edges needs two rows or more that lack nothing; got {len(complete)} among {len(values)}; leave out "
+            "columns that lack much, or fill them in."
+        )
+    return complete
+
+
+def _numbers(X: Any) -> np.ndarray:
+    """Return data in double precision, with NaN for whatever stands for a missing cell."""
+    try:
+        cells = np.asarray(X.toarray() if scipy.sparse.issparse(X) else X)
+        return np.where(pd.isna(cells), np.nan, cells).astype(np.float64)
+    except (TypeError, ValueError):  # rows of different lengths, and objects that are no numbers
+        raise ValueError(f"learn_edges needs a matrix of real numbers; got {shown(X)}; pass codes for texts.") from None
 
 
 def _family_of(values: np.ndarray) -> Pairwise | GaussianMRF:
