@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 import scipy.sparse
 
-from harmonium.families import Gaussian, Ising, learn_edges
+from harmonium.families import Gaussian, GaussianMRF, Ising, Potts, learn_edges
 
 ROWS = np.random.default_rng(0).integers(0, 2, (200, 2)).repeat(2, axis=1).astype(float)
 EDGES = [[0, 1], [2, 3]]
@@ -32,6 +32,14 @@ def test_data_of_every_kind(X: Any) -> None:
 
 def test_no_edges() -> None:
     assert learn_edges(np.ones((5, 3))).shape == learn_edges(ROWS, max_edges=0).shape == (0, 2)
+
+
+def test_large_whole_numbers_are_no_codes() -> None:
+    """A regression for each of their values would take long."""
+    counts = np.random.default_rng(0).poisson(100.0, (300, 2)).repeat(2, axis=1)
+    assert learn_edges(counts, max_edges=2).tolist() == learn_edges(counts, max_edges=2, family=GaussianMRF()).tolist()
+    codes = np.where(ROWS > 0, 10.0**9, 3.0)
+    assert sorted(learn_edges(codes, family=Potts()).tolist()) == EDGES
 
 
 @pytest.mark.parametrize(

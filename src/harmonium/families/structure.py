@@ -15,6 +15,9 @@ from harmonium.families.ising import Ising
 from harmonium.families.pairwise import Pairwise
 from harmonium.families.potts import Potts
 
+# Whole numbers from 0 that are taken for codes of categories: a convention. Each code costs a regression.
+_MOST_CODES = 20
+
 
 def learn_edges(
     X: Any, C: float = 0.1, max_edges: int | None = None, family: Pairwise | GaussianMRF | None = None
@@ -35,7 +38,7 @@ def learn_edges(
         Keep the strongest edges up to this number; ``None`` keeps all.
     family : Ising, Potts or GaussianMRF, optional
         Family that the view is to have. By default `Ising` for zeros and ones, `Potts` for other whole numbers from 0
-        up, and `GaussianMRF` for other numbers.
+        to 19, and `GaussianMRF` for other numbers, such as counts and ages.
 
     Returns
     -------
@@ -100,6 +103,6 @@ def _numbers(X: Any) -> np.ndarray:
 
 
 def _family_of(values: np.ndarray) -> Pairwise | GaussianMRF:
-    """Return the first family whose support holds all values, or else the last."""
-    families = (Ising(), Potts(), GaussianMRF())
+    """Return the first family whose support holds all values, or else the last; many different codes are numbers."""
+    families = (Ising(), Potts()) if values.max() < _MOST_CODES else ()
     return next((family for family in families if family.support.contains(values).all()), GaussianMRF())
