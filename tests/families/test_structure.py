@@ -42,6 +42,15 @@ def test_large_whole_numbers_are_no_codes() -> None:
     assert sorted(learn_edges(codes, family=Potts()).tolist()) == EDGES
 
 
+@pytest.mark.parametrize("n_rows", [100, 5000])
+def test_few_edges_of_noise(n_rows: int) -> None:
+    """Independent numbers, of which 190 pairs may be joined, whatever their units."""
+    noise = np.random.default_rng(0).normal(3.0, 100.0, (n_rows, 20))
+    assert len(learn_edges(noise)) < 8
+    noise[:, 1] += 0.5 * noise[:, 0]
+    assert learn_edges(noise, max_edges=1).tolist() == [[0, 1]]
+
+
 @pytest.mark.parametrize(
     ("X", "settings", "message"),
     [
