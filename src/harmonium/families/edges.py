@@ -10,6 +10,9 @@ import numpy as np
 from harmonium.core.validation import Setting, shown
 
 _REMEDY = "number columns from 0, or use grid_edges or learn_edges"
+# Penalty of least squares times C, in units of the deviation of correlations of independent columns: with C=0.1, about
+# one in a hundred pairs of 20 such columns is joined, whatever the number of rows is.
+_NOISE = 0.15
 
 
 class Edges(Setting):
@@ -103,10 +106,15 @@ def logistic_coefficients(X: np.ndarray, y: np.ndarray, C: float) -> np.ndarray:
 
 
 def lasso_coefficients(X: np.ndarray, y: np.ndarray, C: float) -> np.ndarray:
-    """Return the coefficients of an L1-penalised least squares regression."""
+    """Return the coefficients of an L1-penalised least squares regression of standardised columns.
+
+    The penalty is 0.15 / C times √(log p / n), for n rows and p columns in all, as the largest of the correlations that
+    chance gives falls with it.
+    """
     from sklearn.linear_model import Lasso  # late, for a quick start
 
-    found: np.ndarray = Lasso(alpha=1 / (C * len(y))).fit(X, y).coef_
+    n_rows, n_columns = len(y), X.shape[1] + 1
+    found: np.ndarray = Lasso(alpha=_NOISE / C * np.sqrt(np.log(n_columns) / n_rows)).fit(X, y).coef_
     return found
 
 

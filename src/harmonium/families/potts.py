@@ -147,8 +147,8 @@ class Potts(Pairwise):
         return OneHotAndPairs(self.n_features_, self.edges_, np.diff(self.groups_), self.coupling == "table")
 
     def indicators(self, values: np.ndarray) -> list[np.ndarray]:
-        """Return the one-hot code of each column."""
-        return [(column[:, None] == np.arange(column.max() + 1)).astype(np.float64) for column in values.T]
+        """Return the one-hot code of each column, of the codes that occur."""
+        return [(column[:, None] == np.unique(column)).astype(np.float64) for column in values.T]
 
     def expected(self, natural: np.ndarray, extra: Extra = NO_EXTRA, size: np.ndarray | None = None) -> np.ndarray:
         """Return the probabilities of all features, as codes have no mean."""

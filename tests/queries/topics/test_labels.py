@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,11 +13,14 @@ from typer.testing import CliRunner
 
 from harmonium import Harmonium, ModelFolder, Stochastic, TableViews
 from harmonium.cli import app
+from harmonium.core.parts import registered
 from harmonium.explore.handlers import Handlers
+from harmonium.families import Binomial
 from harmonium.features._function_words import FUNCTION_WORDS, are_function_words
 from harmonium.queries.topics.features import function_words
-from harmonium.report import summarise, topic_labels, topic_table
+from harmonium.report import near_duplicates, summarise, topic_labels, topic_table
 from tests.cases.explore import small_folder
+from tests.cases.persist import COUNTS, DATA
 
 THEMES = ["beach sand palm sea shell wave", "desk printer office chair paper lamp", "soup bread cheese salad wine cake"]
 FEW = {"driver": Stochastic(max_iter=8, learning_rate=0.05), "random_state": 0}
@@ -31,6 +35,19 @@ def texts(glue: str, n: int = 240) -> list[str]:
         words = [*rng.choice(THEMES[theme].split(), 4, replace=False), *rng.choice(ties[theme], 3)]
         found.append(" ".join(words))
     return found
+
+
+# ---- views of every family ---------------------------------------------------------------------------------------
+@pytest.mark.parametrize("name", sorted(registered("family")))
+def test_every_family_has_labels(name: str) -> None:
+    """Where columns have several statistics, labels name the first of them."""
+    family: Any = Binomial(4) if name == "Binomial" else registered("family")[name]()
+    X = {"x": DATA.get(name, np.clip(COUNTS, family.support.lower, family.support.upper))}
+    model = Harmonium(2, views={"x": family}, driver=Stochastic(max_iter=2), random_state=0).fit(X)
+    first = next(iter(model.families_["x"].codec.feature_groups.values()))
+    names = [part for label in topic_labels(model) for part in label.removesuffix(" (2)").split(", ")]
+    assert set(names) <= set(model.fitted_.feature_names["x"][first])
+    assert set(near_duplicates(model, X, 1e-9)["label"]) <= set(topic_labels(model))
 
 
 # ---- which words are function words ------------------------------------------------------------------------------

@@ -45,9 +45,10 @@ def ranked_names(model: FittedModel, view: str | None, n: int, raised_only: bool
     if view not in model.feature_names:
         return [[] for _ in model.topics]
     table = ranking(model, view)
-    table = table.iloc[next(iter(model.families[view].codec.feature_groups.values()))]
+    group, features = next(iter(model.families[view].codec.feature_groups.items()))
     names = ranked_features(model, view, table, n)
-    raised = (table > 0).sum() if raised_only else dict.fromkeys(table, n)
+    names = names[group] if group else names
+    raised = (table.iloc[features] > 0).sum() if raised_only else dict.fromkeys(table, n)
     return [names.loc[topic].iloc[: raised[topic] or n].tolist() for topic in table]
 
 
