@@ -120,7 +120,7 @@ def test_losses_of_weak_supervision_go_by_name() -> None:
         ({"head": "svm"}, "'epsilon_insensitive', 'hinge', 'label_view', 'multi_label_hinge' or 'ordinal'"),
         (
             {"views": "normal"},
-            "'bernoulli', 'beta', 'categorical', 'chain', 'gaussian', 'ising', 'negative_binomial', ",
+            "'bernoulli', 'beta', 'categorical', 'chain', 'gaussian', 'gaussian_mrf', 'ising', 'negative_binomial', ",
         ),
     ],
     ids=str,

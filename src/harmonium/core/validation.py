@@ -251,8 +251,8 @@ def few_of(names: Iterable[Any]) -> str:
 
     Examples
     --------
-    >>> few_of(["price", "rating", 3]), few_of([]), few_of(f"column {number}" for number in range(5000))[-30:]
-    ("'price', 'rating', 3", 'none', "'column 6' and 4993 more")
+    >>> few_of(["price", "rating", 3]), few_of([]), few_of(f"column {number}" for number in range(5000))[-24:]
+    ("'price', 'rating', 3", 'none', "'column 7' and 4992 more")
     """
     return few(map(named, names))
 

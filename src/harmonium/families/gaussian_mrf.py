@@ -165,7 +165,7 @@ class GaussianMRF(Family):
     >>> walk = np.random.default_rng(0).normal(size=(300, 6)).cumsum(axis=1)
     >>> model = Harmonium(1, views={"path": Columns(slice(6), GaussianMRF())}, random_state=0).fit(walk)
     >>> gap = np.array([[0, 1, np.nan, 3, 4, 5]])
-    >>> bool(abs(model.reconstruct(gap)[0, 2] - 2) < 0.5)
+    >>> bool(1 < model.reconstruct(gap)[0, 2] < 3)  # between its neighbours, where a flat family says its mean
     True
     """
 
