@@ -145,3 +145,8 @@ def test_widths() -> None:
     assert plan_of(binary_tree, 63).width <= 7  # one more than its depth
     share = plan_of(grid_edges(4, 4), 16).share
     assert np.isclose(share.sum(), 15) and share.min() > 0.3
+
+
+def test_only_narrow_graphs_have_tables_of_sums() -> None:
+    assert plan_of(grid_edges(10, 10), 100).elimination is not None
+    assert plan_of(grid_edges(12, 12), 144).elimination is None

@@ -20,8 +20,8 @@ from scipy.sparse.csgraph import connected_components, depth_first_order, minimu
 
 # Spanning trees of which edges are counted: a convention; more only make bounds a little tighter.
 _N_TREES = 100
-# States of a frontier beyond which no sums are prepared: nobody waits for that many.
-_MOST_STATES = 1 << 20
+# States of a frontier up to which sums are exact, as each variable costs as many additions: a convention.
+_MOST_STATES = 2048
 
 
 class Elimination(NamedTuple):
@@ -73,7 +73,7 @@ class Plan:
     n_states : float
         Number of states of all slots together, which sums over the graph go through for each node.
     elimination : Elimination or None
-        How to sum over the graph, None if `n_states` is more than is ever summed.
+        How to sum over the graph, None if `n_states` is more than is summed exactly.
     starts, neighbours, by_edge : ndarray of int64
         The neighbours of each node and the edges to them, in compressed rows.
     share : ndarray of float64 of shape (n_edges,)
