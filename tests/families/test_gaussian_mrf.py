@@ -13,6 +13,7 @@ import harmonium
 from harmonium import Columns, Gaussian, Harmonium, Stochastic
 from harmonium.families import GaussianMRF, Potts, grid_edges, learn_edges
 from harmonium.families.gaussian_mrf import precision_matrix
+from harmonium.families.numerics import gaps
 
 GRID = grid_edges(2, 3)
 RNG = np.random.default_rng(0)
@@ -73,6 +74,35 @@ def test_missing_columns_given_the_observed_ones() -> None:
         assert np.array_equal(drawn[row, ~unknown], known)
         total = 0.5 * shifted @ np.linalg.solve(PRECISION[own], shifted) + 0.5 * unknown.sum() * np.log(2 * np.pi)
         assert np.isclose(log_partition[row], total - 0.5 * np.linalg.slogdet(PRECISION[own])[1])
+
+
+@pytest.mark.parametrize("is_short_of_memory", [False, True])
+def test_patterns_are_solved_once_and_together(is_short_of_memory: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if is_short_of_memory:
+        monkeypatch.setattr(gaps, "_BLOCK_CELLS", 1)
+        monkeypatch.setattr(gaps, "_MOST_KEPT", 0)
+    solved, root_of = [], gaps._root
+
+    def counted(precision: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        solved.append(len(columns))
+        return root_of(precision, columns)
+
+    monkeypatch.setattr(gaps, "_root", counted)
+    rng = np.random.default_rng(0)
+    missing, values, natural = rng.random((60, 6)) < 0.3, rng.normal(size=(60, 6)), rng.normal(size=(60, 6))
+    given = bound(GRID, 6).given(values, missing)
+    mean = given.mean(natural, EXTRA)
+    for row in range(60):
+        alone = bound(GRID, 6).given(values[[row]], missing[[row]]).mean(natural[[row]], EXTRA)
+        assert np.allclose(mean[[row]], alone)
+    solved.clear()
+    total = given.log_partition(natural, EXTRA).sum()
+    n_patterns = len(np.unique(missing[missing.any(axis=1)], axis=0))
+    assert sum(solved) == (n_patterns if is_short_of_memory else 0)
+    other = {**EXTRA, "log_variance": EXTRA["log_variance"] + 1}
+    solved.clear()
+    assert given.log_partition(natural, other).sum() != total
+    assert sum(solved) == n_patterns and (max(solved) > 1) != is_short_of_memory
 
 
 def test_expected_derivatives_of_what_is_inferred() -> None:

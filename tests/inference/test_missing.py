@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 import scipy.sparse
@@ -10,7 +12,7 @@ from scipy.special import softmax
 from harmonium import Bernoulli, Harmonium, HarmoniumClassifier, Poisson
 from harmonium.core.batch import Batch, ViewBatch
 from harmonium.energy import Energy
-from harmonium.families import Categorical
+from harmonium.families import Categorical, Ising
 from harmonium.hidden import BernoulliUnits, BinomialUnits, ComposedUnits, GaussianUnits
 from harmonium.inference import missing
 from harmonium.inference.mean_field import fill_missing
@@ -165,3 +167,19 @@ def test_sites_that_depend_on_each_other_are_summed_out_given_the_others(family:
         np.testing.assert_allclose(filled.views["x"].statistic[row], weight @ states[fits], atol=1e-6)
         free_energy = energy.free_energy(parameters, filled)[row]
         np.testing.assert_allclose(free_energy, -np.logaddexp.reduce(log_density), atol=1e-6)
+
+
+def test_rows_whose_sites_depend_on_each_other_are_copied_only_if_they_are_summed() -> None:
+    edges = np.stack([np.arange(59), np.arange(1, 60)], axis=1)
+    energy = Energy({"x": Ising(edges).restore(119, {"edges": edges})}, BernoulliUnits().bind(12))
+    parameters, rng = make_parameters(energy, seed=0, scale=0.1), np.random.default_rng(0)
+    family = energy.families["x"]
+    lacks = np.tile(np.arange(60) < 20, (50, 1))
+    statistic = family.codec.encode(rng.integers(0, 2, (50, 60)).astype(float))
+    view = ViewBatch(np.where(family.codec.spread(lacks), 0, statistic), None, lacks)
+    exact = missing._Exact(energy, parameters)
+    tracemalloc.start()
+    (lack,) = missing._lacks(energy, Batch({"x": view}, 50))
+    assert exact.answer(Batch({"x": view}, 50), lack) is None
+    assert tracemalloc.get_traced_memory()[1] < 1e6
+    tracemalloc.stop()

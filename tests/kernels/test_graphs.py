@@ -136,12 +136,17 @@ def test_gibbs_and_local_modes_on_a_grid(sizes: str) -> None:
                 assert scores[row, number[tuple(best)]] >= scores[row, number[other]] - 1e-9
 
 
-def test_widths() -> None:
-    assert plan_of(grid_edges(8, 8), 64).width == 9
-    assert plan_of(grid_edges(3, 200), 600).width == 4
+def test_states_of_frontiers() -> None:
+    assert plan_of(grid_edges(8, 8), 64).n_states == 2**9
+    assert plan_of(grid_edges(3, 200), 600).n_states == 2**4
     chain = np.stack([np.arange(99), np.arange(1, 100)], axis=1)
-    assert plan_of(chain, 100).width == 2
+    assert plan_of(chain, 100).n_states == 2**2
     binary_tree = np.array([[(child - 1) // 2, child] for child in range(1, 63)])
-    assert plan_of(binary_tree, 63).width <= 7  # one more than its depth
+    assert plan_of(binary_tree, 63).n_states <= 2**7  # one more than its depth
     share = plan_of(grid_edges(4, 4), 16).share
     assert np.isclose(share.sum(), 15) and share.min() > 0.3
+
+
+def test_only_narrow_graphs_have_tables_of_sums() -> None:
+    assert plan_of(grid_edges(10, 10), 100).elimination is not None
+    assert plan_of(grid_edges(12, 12), 144).elimination is None

@@ -358,7 +358,7 @@ class Family(Part):
         -------
         ndarray of shape (rows, columns)
             Expected values of the columns. Families whose data have none, such as codes, return the expected statistic
-            in their place, (rows, features).
+            of the columns in their place, (rows, features).
         """
         return self.codec.decode(self.mean(natural, extra, size))
 

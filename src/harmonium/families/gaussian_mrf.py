@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
-from scipy.linalg import cho_solve, cholesky, solve_triangular
 
 from harmonium.core.distributions import NormalDistribution
 from harmonium.core.support import Support
 from harmonium.families.base import Family
 from harmonium.families.edges import Edges, checked_edges, lasso_coefficients, regression_strengths
+from harmonium.families.numerics.gaps import Gaps
 from harmonium.families.protocol.codec import Standardized
 from harmonium.families.protocol.domain import Domain
 from harmonium.families.protocol.extra_parameters import NO_EXTRA, Extra, ExtraParameters
@@ -41,16 +41,6 @@ def precision_matrix(extra: Extra, edges: np.ndarray) -> np.ndarray:
     precision[first, second] -= coupling
     precision[second, first] -= coupling
     return precision
-
-
-def _patterns(missing: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield rows that lack the same columns, and which these are."""
-    if (missing == missing[:1]).all():
-        yield np.arange(len(missing)), missing[0] if len(missing) else np.zeros(missing.shape[1], dtype=bool)
-        return
-    masks, kind = np.unique(missing, axis=0, return_inverse=True)
-    for number, mask in enumerate(masks):
-        yield np.flatnonzero(kind.ravel() == number), mask
 
 
 @dataclass(frozen=True)
@@ -93,13 +83,13 @@ class Couplings(ExtraParameters):
         first, second = self.edges.T
         square, product = np.square(mean), mean[:, first] * mean[:, second]
         unknown = np.broadcast_to(inferred, mean.shape)
-        precision = precision_matrix(extra, self.edges) if unknown.any() else np.empty((0, 0))
-        for rows, mask in _patterns(unknown):
-            if mask.any():
-                covariance = np.zeros(precision.shape)
-                covariance[np.ix_(mask, mask)] = np.linalg.inv(precision[np.ix_(mask, mask)])
-                square[rows] += np.diag(covariance).astype(mean.dtype)
-                product[rows] += covariance[first, second].astype(mean.dtype)
+        if not unknown.any():
+            return square, product
+        for rows, columns, root in Gaps(unknown).roots(precision_matrix(extra, self.edges)):
+            whole = np.zeros((*columns.shape, mean.shape[1]))
+            np.put_along_axis(whole, columns[:, None, :], root, axis=2)
+            square[rows] += np.square(whole).sum(axis=1)[:, None].astype(mean.dtype)
+            product[rows] += (whole[:, :, first] * whole[:, :, second]).sum(axis=1)[:, None].astype(mean.dtype)
         return square, product
 
 
@@ -165,7 +155,7 @@ class GaussianMRF(Family):
     >>> walk = np.random.default_rng(0).normal(size=(300, 6)).cumsum(axis=1)
     >>> model = Harmonium(1, views={"path": Columns(slice(6), GaussianMRF())}, random_state=0).fit(walk)
     >>> gap = np.array([[0, 1, np.nan, 3, 4, 5]])
-    >>> bool(1 < model.reconstruct(gap)[0, 2] < 3)  # between its neighbours, where a flat family says its mean
+    >>> bool(1 < model.reconstruct(gap)[0, 2] < 3)  # between its neighbours
     True
     """
 
@@ -175,8 +165,8 @@ class GaussianMRF(Family):
     edges_: np.ndarray
     location_: np.ndarray
     scale_: np.ndarray
-    #: statistics of rows of which some columns are observed, and which columns of them are missing
-    _observed: tuple[np.ndarray, np.ndarray] | None = None
+    #: statistics of rows of which some columns are observed, zero where they are missing, and which columns these are
+    _observed: tuple[np.ndarray, Gaps] | None = None
 
     def __init__(self, edges: Any = "chain") -> None:
         self.edges = edges
@@ -214,7 +204,7 @@ class GaussianMRF(Family):
 
     def given(self, statistic: np.ndarray, missing: np.ndarray) -> Self:
         """Return the family of the missing columns given the observed ones."""
-        return self.updated(_observed=(statistic, missing))
+        return self.updated(_observed=(np.where(missing, 0.0, statistic), Gaps(missing)))
 
     def strengths(self, values: np.ndarray, C: float) -> np.ndarray:
         """Return how much columns say about each other, by L1-penalised regressions.
@@ -243,30 +233,22 @@ class GaussianMRF(Family):
     def log_partition(self, natural: np.ndarray, extra: Extra = NO_EXTRA, size: np.ndarray | None = None) -> np.ndarray:
         """Return the log-partition of each row, in equal parts for unknown columns."""
         parts = np.zeros(natural.shape)
-        for rows, mask, root, shifted in self._solved(natural, extra):
-            if mask.any():
-                white = solve_triangular(root, shifted.T, lower=True)
-                total = 0.5 * np.square(white).sum(axis=0) - np.log(np.diag(root)).sum()
-                parts[np.ix_(rows, np.flatnonzero(mask))] = (total / mask.sum() + 0.5 * np.log(2 * np.pi))[:, None]
+        for rows, columns, root, white in self._whitened(natural, extra):
+            log_root = np.log(np.diagonal(root, axis1=1, axis2=2)).sum(axis=1)
+            total = 0.5 * np.square(white).sum(axis=2) + log_root[:, None]
+            part = total / columns.shape[1] + 0.5 * np.log(2 * np.pi)
+            parts[rows[:, :, None], columns[:, None, :]] = part[:, :, None]
         return parts.astype(natural.dtype)
 
     def mean(self, natural: np.ndarray, extra: Extra = NO_EXTRA, size: np.ndarray | None = None) -> np.ndarray:
         """Return the means of unknown columns; observed ones are as they are."""
-        result = np.zeros(natural.shape) if self._observed is None else self._observed[0].astype(np.float64)
-        for rows, mask, root, shifted in self._solved(natural, extra):
-            result[np.ix_(rows, np.flatnonzero(mask))] = cho_solve((root, True), shifted.T).T
-        return result.astype(natural.dtype)
+        return self._moved(natural, extra, np.zeros(natural.shape))
 
     def sample(
         self, natural: np.ndarray, rng: np.random.Generator, extra: Extra = NO_EXTRA, size: np.ndarray | None = None
     ) -> np.ndarray:
         """Draw all columns of a row together."""
-        result = self.mean(natural, extra).astype(np.float64)
-        noise = rng.standard_normal(natural.shape)
-        for rows, mask, root, _ in self._solved(natural, extra):
-            own = np.ix_(rows, np.flatnonzero(mask))
-            result[own] += solve_triangular(root, noise[own].T, lower=True, trans="T").T
-        return result.astype(natural.dtype)
+        return self._moved(natural, extra, rng.standard_normal(natural.shape))
 
     def mode(self, natural: np.ndarray, extra: Extra = NO_EXTRA, size: np.ndarray | None = None) -> np.ndarray:
         """Return the means."""
@@ -304,16 +286,26 @@ class GaussianMRF(Family):
         total = log_total(log_density, self.support, (present, centre), 0.125 / float(np.sqrt(row[site])))
         return (float(log_density(np.array([present]))[0]) - total) * len(sites)
 
-    def _solved(
+    def _moved(self, natural: np.ndarray, extra: Extra, noise: np.ndarray) -> np.ndarray:
+        """Return rows whose unknown columns are away from their means by independent noise times the root."""
+        result = np.zeros(natural.shape) if self._observed is None else self._observed[0].astype(np.float64)
+        for rows, columns, root, white in self._whitened(natural, extra):
+            own = rows[:, :, None], columns[:, None, :]
+            result[own] = (white + noise[own]) @ root
+        return result.astype(natural.dtype)
+
+    def _whitened(
         self, natural: np.ndarray, extra: Extra
     ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
-        """Yield rows, which columns of them are unknown, the root of their precision, and their natural parameters.
+        """Yield what `Gaps.roots` does, and natural parameters times the transposed roots.
 
         Observed neighbours are in these natural parameters.
         """
         precision = precision_matrix(extra, self.edges_)
-        statistic, missing = self._observed or (natural, np.ones(natural.shape, dtype=bool))
-        for rows, mask in _patterns(missing):
-            known = statistic[rows][:, ~mask] @ precision[np.ix_(~mask, mask)]
-            root = cholesky(precision[np.ix_(mask, mask)], lower=True)
-            yield rows, mask, root, natural[rows][:, mask] - known
+        if self._observed is None:
+            shifted, gaps = natural, Gaps(np.ones(natural.shape, dtype=bool))
+        else:
+            known, gaps = self._observed
+            shifted = natural - known @ precision
+        for rows, columns, root in gaps.roots(precision):
+            yield rows, columns, root, shifted[rows[:, :, None], columns[:, None, :]] @ root.swapaxes(1, 2)

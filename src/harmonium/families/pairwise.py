@@ -17,8 +17,6 @@ from harmonium.kernels.graphs.elimination import CLAMPED, draw, log_partition_an
 from harmonium.kernels.graphs.plan import Plan, plan_of
 from harmonium.kernels.graphs.tree_reweighted import bound_and_means, gibbs, local_mode
 
-# States of a frontier up to which sums are exact, as each variable costs as many additions: a convention.
-_MOST_STATES = 2048
 # Means nearer to 0 or 1 would need infinite natural parameters: a convention, that of the other families.
 INSIDE = 1e-6
 # Natural parameters under which a state is as good as certain, those of means of `INSIDE`.
@@ -83,7 +81,7 @@ class Pairwise(Family):
     @property
     def is_exact(self) -> bool:
         """Whether the graph is narrow enough for exact sums."""
-        return self._plan.n_states <= _MOST_STATES
+        return self._plan.elimination is not None
 
     @property
     def _plan(self) -> Plan:

@@ -151,8 +151,8 @@ class Potts(Pairwise):
         return [(column[:, None] == np.unique(column)).astype(np.float64) for column in values.T]
 
     def expected(self, natural: np.ndarray, extra: Extra = NO_EXTRA, size: np.ndarray | None = None) -> np.ndarray:
-        """Return the probabilities of all features, as codes have no mean."""
-        return self.mean(natural, extra, size)
+        """Return the probabilities of the codes of all columns, as codes have no mean."""
+        return self.mean(natural, extra, size)[:, : self.codec.n_column_features]
 
     def natural_from_mean(self, mean: np.ndarray) -> np.ndarray:
         """Return natural parameters with these means.

@@ -130,9 +130,10 @@ class _Exact:
         """Return exact expectations of rows, or None if there is too much to sum."""
         if self._states is not None:
             n_features = sum(self.energy.families[name].n_features_ for name in lack.masks)
-            given = self._given(batch, lack, len(self._states))
-            limit = _MOST_DEPENDENT_CELLS if given else _MOST_FEATURE_CELLS
+            dependent = self._dependent(batch, lack)
+            limit = _MOST_DEPENDENT_CELLS if dependent else _MOST_FEATURE_CELLS
             if len(self._states) * n_features <= limit:
+                given = {name: self._given(batch, name, lack.rows, len(self._states)) for name in dependent}
                 return self._by_units(self._states, self._observed(batch, lack.rows), lack, given)
         sites = self._site_states(lack)
         return None if sites is None else self._by_sites(sites, self._observed(batch, lack.rows), lack)
@@ -140,18 +141,20 @@ class _Exact:
     def _observed(self, batch: Batch, rows: np.ndarray) -> np.ndarray:
         return self.energy.hidden_natural(self.parameters, taken(batch, rows)).astype(np.float64)
 
-    def _given(self, batch: Batch, lack: _Lack, n_states: int) -> dict[str, list[Family]]:
-        """Return the family of each row and view that lacks a part, for all states, if it depends on the rest."""
-        given = {}
-        for name, mask in lack.masks.items():
-            view, family = batch.views[name], self.energy.families[name]
-            if mask.all() or view.missing is None or not isinstance(view.statistic, np.ndarray):
-                continue
-            copies = [np.full(n_states, row) for row in lack.rows]
-            of_rows = [family.given(view.statistic[rows], view.missing[rows]) for rows in copies]
-            if of_rows[0] is not family:
-                given[name] = of_rows
-        return given
+    def _dependent(self, batch: Batch, lack: _Lack) -> list[str]:
+        """Return the views that rows lack in part, and in which this part depends on the rest."""
+        families, first = self.energy.families, lack.rows[:1]
+        partly = [name for name, mask in lack.masks.items() if not mask.all()]
+        return [name for name in partly if self._given(batch, name, first, 1)[0] is not families[name]]
+
+    def _given(self, batch: Batch, name: str, rows: np.ndarray, n_states: int) -> list[Family]:
+        """Return the family of what each row lacks of a view given the rest of it, for all states."""
+        view, family = batch.views[name], self.energy.families[name]
+        if view.missing is None or not isinstance(view.statistic, np.ndarray):  # sparse rows are whole
+            return [family] * len(rows)
+        both = view.statistic, view.missing
+        copies = [[np.broadcast_to(part[row], (n_states, part.shape[1])) for part in both] for row in rows]
+        return [family.given(statistic, missing) for statistic, missing in copies]
 
     def _by_units(
         self, states: np.ndarray, observed: np.ndarray, lack: _Lack, given: dict[str, list[Family]]

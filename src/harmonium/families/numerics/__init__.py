@@ -1,1 +1,1 @@
-"""Numerics of families: quadrature, poles, states of chains, sparse draws."""
+"""Numerics of families: quadrature, poles, states of chains, sparse draws, normal rows with gaps."""

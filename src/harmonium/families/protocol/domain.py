@@ -18,8 +18,8 @@ class Domain:
     ----------
     lower, upper : float, default=-30.0, 30.0
         Limits to which `clamp` keeps natural parameters before means are formed. Beyond them float32 means become
-        denormal numbers, which make matrix products about twenty times slower on some processors
-       , or overflow. The exact energy never clamps.
+        denormal numbers, which make matrix products about twenty times slower on some processors, or overflow. The
+        exact energy never clamps.
     needs_bounded_units : str, default=""
         Why the partition function is infinite with units that have no largest value, whatever the non-zero weights, and
         what to use instead; empty if it need not be.

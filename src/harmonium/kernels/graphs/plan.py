@@ -20,8 +20,8 @@ from scipy.sparse.csgraph import connected_components, depth_first_order, minimu
 
 # Spanning trees of which edges are counted: a convention; more only make bounds a little tighter.
 _N_TREES = 100
-# States of a frontier beyond which no sums are prepared: nobody waits for that many.
-_MOST_STATES = 1 << 20
+# States of a frontier up to which sums are exact, as each variable costs as many additions: a convention.
+_MOST_STATES = 2048
 
 
 class Elimination(NamedTuple):
@@ -68,12 +68,11 @@ class Plan:
         The first cell of each node, and the end of the last.
     edge_cells : ndarray of int64 of shape (n_edges + 1,)
         The first cell of each edge, and the end of the last.
-    width : int
-        Number of slots, the largest frontier with the node that is taken in.
     n_states : float
-        Number of states of all slots together, which sums over the graph go through for each node.
+        Number of states of all slots together, which sums over the graph go through for each node. There are as many
+        slots as nodes in the largest frontier, with the node that is taken in.
     elimination : Elimination or None
-        How to sum over the graph, None if `n_states` is more than is ever summed.
+        How to sum over the graph, None if `n_states` is more than is summed exactly.
     starts, neighbours, by_edge : ndarray of int64
         The neighbours of each node and the edges to them, in compressed rows.
     share : ndarray of float64 of shape (n_edges,)
@@ -84,7 +83,6 @@ class Plan:
     sizes: np.ndarray
     node_cells: np.ndarray
     edge_cells: np.ndarray
-    width: int
     n_states: float
     elimination: Elimination | None
     starts: np.ndarray
@@ -113,8 +111,8 @@ def plan_of(edges: np.ndarray, n_nodes: int, sizes: np.ndarray | int = 2) -> Pla
     Examples
     --------
     >>> plan = plan_of(np.array([[0, 1], [1, 2], [2, 3], [3, 0]]), 4)  # a cycle
-    >>> plan.width, round(float(plan.share.sum()), 6)  # each spanning tree has three of the four edges
-    (3, 3.0)
+    >>> plan.n_states, round(float(plan.share.sum()), 6)  # each spanning tree has three of the four edges
+    (8.0, 3.0)
     """
     edges = np.ascontiguousarray(edges, dtype=np.int64).reshape(-1, 2)
     sizes = np.ascontiguousarray(np.broadcast_to(np.asarray(sizes, dtype=np.int64), n_nodes))
@@ -145,7 +143,7 @@ def _plan(packed_edges: bytes, packed_sizes: bytes) -> Plan:
         elimination = _elimination(edges, sizes, (node_cells, edge_cells), steps)
     share = _tree_shares(edges, n_nodes)
     neighbourhood = starts, neighbours, by_edge[arranged]
-    return Plan(edges, sizes, node_cells, edge_cells, len(capacities), n_states, elimination, *neighbourhood, share)
+    return Plan(edges, sizes, node_cells, edge_cells, n_states, elimination, *neighbourhood, share)
 
 
 class _Steps(NamedTuple):
