@@ -296,7 +296,9 @@ def test_closed_output_is_a_sentence(arguments: list[str], code: int) -> None:
     assert "output must have a place" in done.stderr
 
 
-@pytest.mark.parametrize(("output", "code"), [("| true", 1), ("2> /dev/full", 2)], ids=["left", "full"])
+@pytest.mark.parametrize(
+    ("output", "code"), [("| true", 1), ("2> /dev/full", 2), ("2>&-", 2)], ids=["left", "full", "closed"]
+)
 def test_output_that_cannot_be_written_is_no_traceback(output: str, code: int, capfd: pytest.CaptureFixture) -> None:
     program = "import os, sys; from harmonium.cli.errors import one_line_errors\nwith one_line_errors():\n"
     program += "    sys.stdout.write('x' * 10**6); sys.stdout.flush(); raise ValueError('no')"

@@ -13,6 +13,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from typing import TextIO
 
 import typer
 from rich.console import Console
@@ -121,13 +122,24 @@ def _end(sentence: str, code: int) -> None:
 
 
 def _print(sentence: str, style: str) -> None:
-    with suppress(OSError):  # where nothing can be said, the exit code does
+    if sys.stderr is None:  # closed before the command began
+        return
+    try:
         Console(stderr=True).print(sentence, style=style, markup=False, highlight=False, soft_wrap=True)
+        sys.stderr.flush()
+    except OSError:  # where nothing can be said, the exit code does
+        _give_up(sys.stderr)
 
 
 def _give_up_output() -> None:
-    """Let output go nowhere if it cannot be written, as Python would try once more at its end."""
+    """Let output go nowhere if it cannot be written."""
     try:
         sys.stdout.flush()
     except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _give_up(sys.stdout)
+
+
+def _give_up(stream: TextIO) -> None:
+    """Let a stream go nowhere, as Python would try once more at its end."""
+    with suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
