@@ -121,8 +121,8 @@ class GaussianMRF(Family):
     """Family of real numbers joined by edges, a Gaussian Markov random field.
 
     The log-density of a standardised row is, up to a constant,
-    Σ η_i x_i - Σ x_i² / 2σ_i² - Σ |c_ij| (x_i - sign(c_ij) x_j)² / 2: a coupling c_ij above 0 pulls the two ends of an
-    edge together, and one below 0 pulls one end to minus the other. Hidden units shift the natural parameters η;
+    ``Σ η_i x_i - Σ x_i² / 2σ_i² - Σ |c_ij| (x_i - sign(c_ij) x_j)² / 2``: a coupling c_ij above 0 pulls the two ends of
+    an edge together, and one below 0 pulls one end to minus the other. Hidden units shift the natural parameters η;
     variances σ² and couplings are shared by all rows, and learned with the rest. Given the hidden units and all other
     columns, two columns without an edge are independent. Everything is in closed form: means, log-partitions, draws,
     and columns that are missing beside others that are not.
