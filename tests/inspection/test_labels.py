@@ -46,6 +46,16 @@ def test_rows_go_by_their_names_and_unknown_labels_have_no_quality() -> None:
     assert found["quality"].iloc[0] < 0.5 < found["quality"].iloc[3:].min()
 
 
+def test_minus_one_is_no_class_where_it_is_an_unknown_label() -> None:
+    kind = np.arange(120) % 2
+    X = np.random.default_rng(0).normal(size=(120, 2)) + 6 * kind[:, None] - 3
+    unknown = np.where(np.arange(120) % 3 == 2, -1, kind)
+    asked = [None if one < 0 else int(one) for one in unknown]
+    found, expected = (label_quality(QUICK, X, y, n_folds=2) for y in (unknown, asked))
+    assert found["quality"].isna().tolist() == (unknown < 0).tolist() == expected["quality"].isna().tolist()
+    assert set(found["expected"][unknown >= 0]) == {0, 1} and set(found["expected"][unknown < 0]) == {-1}
+
+
 def test_what_cannot_be_judged_is_refused() -> None:
     X = np.zeros((6, 2))
     with pytest.raises(TypeError, match="needs a HarmoniumClassifier, fitted or not; got HarmoniumRegressor"):

@@ -112,6 +112,10 @@ def label_quality(model: HarmoniumClassifier, X: Any, y: Any, n_folds: int = 5, 
         if isinstance(fitted.classes_, list) or fitted.fitted_.meaning.kind != "class":
             raise ValueError("label_quality judges classes; got y of labels that go together; pass one class per row.")
         proba[np.ix_(held, pd.Index(classes).get_indexer(fitted.classes_))] = fitted.predict_proba(data)[held]
+    # of whole numbers, -1 is no class where training takes it for an unknown label
+    learned = np.flatnonzero(proba.any(axis=0))
+    known = known[np.isin(codes[known], learned)]
+    proba, classes, codes = proba[:, learned], classes[learned], np.searchsorted(learned, codes)
     judged = known[proba[known, codes[known]] > 0]
     expected, quality = labels.copy(), np.full(len(labels), np.nan)
     expected[known] = np.asarray(classes, dtype=object)[proba[known].argmax(axis=1)]
