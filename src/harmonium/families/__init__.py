@@ -13,20 +13,20 @@ from harmonium.families.bernoulli import Bernoulli
 from harmonium.families.beta import Beta
 from harmonium.families.binomial import Binomial
 from harmonium.families.categorical import Categorical
-from harmonium.families.chain import Chain
-from harmonium.families.edges import grid_edges
 from harmonium.families.gaussian import Gaussian
-from harmonium.families.gaussian_mrf import GaussianMRF
-from harmonium.families.ising import Ising
+from harmonium.families.mrf.chain import Chain
+from harmonium.families.mrf.edges import grid_edges
+from harmonium.families.mrf.gaussian_mrf import GaussianMRF
+from harmonium.families.mrf.ising import Ising
+from harmonium.families.mrf.potts import Potts
+from harmonium.families.mrf.structure import learn_edges
 from harmonium.families.negative_binomial import NegativeBinomial
 from harmonium.families.poisson import Poisson
-from harmonium.families.potts import Potts
 from harmonium.families.protocol.codec import Codec
 from harmonium.families.protocol.domain import Domain
 from harmonium.families.protocol.extra_parameters import ExtraParameters
 from harmonium.families.protocol.length import Length
 from harmonium.families.replicated_softmax import ReplicatedSoftmax
-from harmonium.families.structure import learn_edges
 
 __all__ = [
     "Balanced",

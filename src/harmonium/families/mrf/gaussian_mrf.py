@@ -11,7 +11,7 @@ import numpy as np
 from harmonium.core.distributions import NormalDistribution
 from harmonium.core.support import Support
 from harmonium.families.base import Family
-from harmonium.families.edges import Edges, checked_edges, lasso_coefficients, regression_strengths
+from harmonium.families.mrf.edges import Edges, checked_edges, lasso_coefficients, regression_strengths
 from harmonium.families.numerics.gaps import Gaps
 from harmonium.families.protocol.codec import Standardized
 from harmonium.families.protocol.domain import Domain

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from harmonium.families.base import Family
-from harmonium.families.edges import Edges, logistic_coefficients, regression_strengths
+from harmonium.families.mrf.edges import Edges, logistic_coefficients, regression_strengths
 from harmonium.families.protocol.extra_parameters import NO_EXTRA, Extra
 from harmonium.families.protocol.sites import Rest
 from harmonium.families.protocol.states import States

@@ -12,7 +12,7 @@ from scipy.stats import multivariate_normal
 import harmonium
 from harmonium import Columns, Gaussian, Harmonium, Stochastic
 from harmonium.families import GaussianMRF, Potts, grid_edges, learn_edges
-from harmonium.families.gaussian_mrf import precision_matrix
+from harmonium.families.mrf.gaussian_mrf import precision_matrix
 from harmonium.families.numerics import gaps
 
 GRID = grid_edges(2, 3)

@@ -9,8 +9,8 @@ from typing import Any, Self
 import numpy as np
 
 from harmonium.core.support import Support
-from harmonium.families.edges import checked_edges
-from harmonium.families.pairwise import BY_CHANCE, INSIDE, Pairwise
+from harmonium.families.mrf.edges import checked_edges
+from harmonium.families.mrf.pairwise import BY_CHANCE, INSIDE, Pairwise
 from harmonium.families.protocol.states import States
 
 

@@ -10,10 +10,10 @@ import scipy.sparse
 
 from harmonium.core.validation import IsInstance, Number, Whole, shown
 from harmonium.families.base import Family
-from harmonium.families.gaussian_mrf import GaussianMRF
-from harmonium.families.ising import Ising
-from harmonium.families.pairwise import Pairwise
-from harmonium.families.potts import Potts
+from harmonium.families.mrf.gaussian_mrf import GaussianMRF
+from harmonium.families.mrf.ising import Ising
+from harmonium.families.mrf.pairwise import Pairwise
+from harmonium.families.mrf.potts import Potts
 
 # Whole numbers from 0 that are taken for codes of categories: a convention. Each code costs a regression.
 _MOST_CODES = 20

@@ -11,8 +11,8 @@ import numpy as np
 from harmonium.core.support import Support
 from harmonium.core.validation import Anything, Choice
 from harmonium.families.categorical import OneHot, bound_groups, checked_groups
-from harmonium.families.edges import Edges, checked_edges
-from harmonium.families.pairwise import BY_CHANCE, INSIDE, Pairwise
+from harmonium.families.mrf.edges import Edges, checked_edges
+from harmonium.families.mrf.pairwise import BY_CHANCE, INSIDE, Pairwise
 from harmonium.families.protocol.extra_parameters import NO_EXTRA, Extra
 from harmonium.families.protocol.states import States
 

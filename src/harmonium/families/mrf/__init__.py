@@ -1,0 +1,1 @@
+"""Markov random fields: families whose features are joined by edges, of chains or of any graph."""
