@@ -9,6 +9,7 @@ from types import ModuleType
 
 import pytest
 
+import harmonium
 from tests.cases.repository import ROOT
 
 
@@ -49,12 +50,12 @@ def test_a_release_moves_fragments_to_the_changelog(copy: Path) -> None:
     before = (copy / "CHANGELOG.md").read_text()
     BUILD.release("9.8.7", "2031-02-03", copy)
     head, _, rest = (copy / "CHANGELOG.md").read_text().partition(BUILD.PLACE)
-    built, _, older = rest.partition("\n## 0.2.0")
+    built, _, older = rest.partition(f"\n## {harmonium.__version__}")
     assert built == (
         "\n## 9.8.7 (2031-02-03)\n\n### Added\n- One can draw maps\n  of two lines.\n\n  And a second paragraph.\n\n"
         "### Fixed\n- Search finds it.\n"
     )
-    assert f"{head}{BUILD.PLACE}\n## 0.2.0{older}" == before
+    assert f"{head}{BUILD.PLACE}\n## {harmonium.__version__}{older}" == before
     assert [path.name for path in (copy / "changes").iterdir()] == ["README.md"]
 
 
