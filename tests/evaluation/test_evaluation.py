@@ -10,6 +10,7 @@ from sklearn.metrics import accuracy_score, f1_score, log_loss, mean_absolute_er
 from harmonium import HarmoniumClassifier, Hinge, Stochastic
 from harmonium.core.targets import TargetSpec
 from harmonium.estimators.input import known_views
+from harmonium.evaluation import baselines
 from harmonium.evaluation.baselines import linear_predictions, trivial_predictions
 from harmonium.evaluation.held_out import encoded_targets
 from harmonium.evaluation.measures import compare, measures_for
@@ -66,3 +67,15 @@ def test_simpler_models_learn_what_there_is_to_learn() -> None:
     assert accuracy_score(truth[100:, 0], shares.argmax(axis=1)) > 0.95
     np.testing.assert_allclose(shares.sum(axis=1), 1)
     np.testing.assert_allclose(trivial_predictions(meaning, truth, 2)[0], [np.mean(KIND == 0), np.mean(KIND == 1)])
+
+
+def test_a_class_that_is_in_no_row_of_the_sample_takes_the_standard_penalty(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(baselines, "_MOST_ROWS", 10)  # of 100 rows, every eleventh
+    model = HarmoniumClassifier(
+        2, views=READER, head=Hinge(C=1.0), driver=Stochastic(max_iter=1), validation_fraction=0.0, random_state=0
+    ).fit(FRAME[["text", "price"]], FRAME["class"])
+    views, truth = known_views(model, FRAME[["text", "price"]]), np.zeros((100, 1))
+    truth[1:9] = 1.0
+    shares = linear_predictions(model.fitted_.meaning, model.families_, views[:100], truth, views[100:])
+    np.testing.assert_allclose(shares.sum(axis=1), 1)
+    assert 0 < shares[:, 1].mean() < 0.5

@@ -110,9 +110,10 @@ def _fit_predict(kind: str, rows: Any, truth: np.ndarray, others: Any, n_classes
 def _tuned(model: Any, grid: dict[str, Any], rows: Any, truth: np.ndarray, scoring: str) -> Any:
     """Return a model with the setting that is best by cross-validation on some of the rows."""
     some = np.linspace(0, rows.shape[0] - 1, min(rows.shape[0], _MOST_ROWS)).astype(int)
-    fewest = len(some) if scoring == "r2" else int(np.unique(truth[some], return_counts=True)[1].min())
-    if fewest < 3:
-        return model
+    if scoring != "r2":
+        counts = np.unique(truth[some], return_counts=True)[1]
+        if len(counts) == 1 or counts.min() < 3:  # too few of a class for three folds, or none among these rows
+            return model
     from sklearn.model_selection import GridSearchCV  # late, for a quick start
 
     return GridSearchCV(model, grid, cv=3, scoring=scoring).fit(rows[some], truth[some]).best_estimator_

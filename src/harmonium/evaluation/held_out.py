@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
-import pandas as pd
 
 from harmonium.core.targets import TargetSpec
 from harmonium.estimators.input import known_views
@@ -190,11 +190,19 @@ def encoded_targets(meaning: TargetSpec, y: Any) -> np.ndarray:
     """
     frame = target_frame(y)
     if meaning.kind != "class":
-        return frame.apply(pd.to_numeric, errors="coerce").to_numpy(dtype=np.float64)
+        return frame.map(_number).to_numpy(dtype=np.float64)
     values = frame.to_numpy(dtype=object)
     codes = [{entry: code for code, entry in enumerate(classes.tolist())} for classes in meaning.classes]
     cells = [[code.get(entry, -1) for code, entry in zip(codes, row, strict=True)] for row in values.tolist()]
     return np.array(cells, dtype=np.float64).reshape(values.shape)
+
+
+def _number(cell: Any) -> float:
+    """Return a cell as a number, NaN if it is none; pandas ends the process for texts such as "1e99999999999"."""
+    try:
+        return float(cell)
+    except (TypeError, ValueError):
+        return math.nan
 
 
 def predicted_outputs(model: Any, X: Any) -> np.ndarray:

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse
 
+from harmonium.exceptions import InvalidViewError
 from harmonium.files.data_file import Loaded, endings, one_line, opened, refuse
 from harmonium.views import Views
 
@@ -21,6 +22,9 @@ FAULTS = (
     *(ValueError, TypeError, LookupError, OverflowError, EOFError, MemoryError, RuntimeError, SyntaxError),
     *(zipfile.BadZipFile, zlib.error, struct.error, tokenize.TokenError),
 )
+
+# Columns cost memory though they are empty; hashed features and n-grams of letters have tens of millions.
+_MOST_COLUMNS = 50_000_000
 
 
 def read_npz(path: Path) -> Loaded:
@@ -32,6 +36,8 @@ def read_npz(path: Path) -> Loaded:
         try:
             with np.load(file, allow_pickle=False) as archive:
                 arrays = {name: archive[name] for name in archive.files}
+            if foreign := [name for name, array in arrays.items() if not isinstance(array, np.ndarray)]:
+                raise ValueError(f"{foreign[0][:60]!r} is no array")
             if {"format", "shape", "data"} <= set(arrays):  # as SciPy writes sparse matrices
                 file.seek(0)
                 return one_view(path, scipy.sparse.csr_array(scipy.sparse.load_npz(file)))
@@ -53,7 +59,7 @@ def read_npz(path: Path) -> Loaded:
                 "leave it out",
             )
     items = pd.DataFrame(columns or {"item": np.arange(n_items)})
-    return Loaded(Views(views), items)
+    return Loaded(_views(path, views), items)
 
 
 def read_svmlight(path: Path) -> Loaded:
@@ -101,7 +107,7 @@ def read_lda_c(path: Path) -> Loaded:
         refuse(path, "An LDA-C file must have lines with words numbered from 0", "has others", "correct it")
     names = _vocabulary(path)
     width = max(max(columns, default=-1) + 1, len(names or ()))
-    if width > 50_000_000 or (names is not None and len(names) < width):
+    if width > _MOST_COLUMNS or (names is not None and len(names) < width):
         refuse(path, "Words must have numbers of a vocabulary", f"has number {width - 1}", "correct it")
     matrix = scipy.sparse.csr_array((values, columns, starts), shape=(len(starts) - 1, width))
     return one_view(path, matrix, names=names, grows=names is None)
@@ -118,10 +124,21 @@ def one_view(
     """Return a matrix as a view named after its file."""
     if matrix.ndim != 2 or 0 in matrix.shape:
         refuse(path, "A matrix must have rows and columns", f"has shape {matrix.shape}", "see to it")
+    if matrix.shape[1] > _MOST_COLUMNS:
+        reason = f"numbers them up to {matrix.shape[1]:,}"
+        refuse(path, f"A matrix must have at most {_MOST_COLUMNS:,} columns", reason, "leave out those that are empty")
     view = _stem(path).replace(".", "_")
     items = pd.DataFrame({"item": np.arange(matrix.shape[0])} if y is None else {"target": y})
-    views = Views({view: matrix}, feature_names={view: names} if names else None)
+    views = _views(path, {view: matrix}, {view: names} if names else None)
     return Loaded(views, items, y, named_after_file=True, grows=grows)
+
+
+def _views(path: Path, matrices: dict[str, Any], names: dict[str, list[str]] | None = None) -> Views:
+    """Return matrices as views, and refuse the file where they cannot be."""
+    try:
+        return Views(matrices, feature_names=names)
+    except InvalidViewError as error:
+        refuse(path, "Matrices must hold numbers", f"does not ({one_line(error)})", "correct it", error)
 
 
 def _stem(path: Path) -> str:

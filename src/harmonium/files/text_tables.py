@@ -21,9 +21,10 @@ _SAMPLE = 1 << 20
 _SEPARATORS = ",;\t|"
 # Seconds that parsing takes, measured on tables of numbers and of texts, and from how many on they are announced.
 _SECONDS_PER_CELL, _SECONDS_PER_BYTE, _LONG = 1.2e-6, 5e-8, 20.0
-# Truth values as pandas knows them, and numbers whose spelling says more than their value.
+# Truth values as pandas knows them, and texts that are no numbers: whose spelling says more than their value, and whose
+# exponents are so long that pandas ends the process.
 _TRUTH = {"True": True, "TRUE": True, "true": True, "False": False, "FALSE": False, "false": False}
-_CODE = r"[-+]?(?:0\d|\d{19})"
+_CODE = r"[-+]?(?:0\d|\d{19})|[-+.\d]*[eE][-+]?\d{6}"
 # The byte-order mark of UTF-8 as it looks where the rest of a file is none.
 _BOM_AS_LETTERS = codecs.BOM_UTF8.decode("cp1252")
 # Encodings by their byte-order marks.
@@ -141,7 +142,8 @@ def _parsed(path: Path, encoding: str, rows: int | None, texts: frozenset[str]) 
 def _typed(column: pd.Series) -> pd.Series:
     """Return a column of texts as numbers or truth values, if that is what all of them plainly are.
 
-    Codes that begin with a zero, and whole numbers that are too long to be told apart as numbers, stay texts.
+    Codes that begin with a zero, whole numbers that are too long to be told apart as numbers, and what has an exponent
+    of six digits stay texts.
     """
     there = column.dropna()
     if not len(there):
