@@ -20,7 +20,7 @@ from harmonium.persist import schema_6
 from harmonium.persist.description import _ESTIMATORS, FACTS, FORMAT, INPUT, TRAINING, facts_and_tensors, signature
 from harmonium.persist.guide import check_guide
 from harmonium.persist.posterior import restored_posterior
-from harmonium.storage import check_fields, decode, decode_part, decode_settings, rebuilds
+from harmonium.storage import check_fields, decode, decode_part, decode_settings, reason_of, rebuilds
 from harmonium.storage.annotations import conforms
 from harmonium.storage.models import SCHEMA
 from harmonium.tables.embedding import Embedding
@@ -80,7 +80,7 @@ def rebuild(description: dict[str, Any], tensors: dict[str, np.ndarray]) -> Any:
     except _CONTRADICTIONS as error:
         if isinstance(error, ModelFileError):
             raise
-        raise ModelFileError(_PUT_TOGETHER.format(reason=str(error).rstrip("."))) from error
+        raise ModelFileError(_PUT_TOGETHER.format(reason=reason_of(error))) from error
     return estimator
 
 
@@ -90,8 +90,8 @@ def _check_width(found: Any, names: Any, is_table: bool) -> None:
         raise ValueError("a model of a table must have n_features_in_")
     if found is not None and (isinstance(found, bool) or not isinstance(found, int) or found < 1):
         raise ValueError("n_features_in_ must be a whole number above 0")
-    if names is not None and (found is None or np.shape(names) != (found,)):
-        raise ValueError(f"feature_names_in_ must be a name for each of {found} columns")
+    if names is not None and (found is None or np.shape(names) != (found,) or len(set(names)) != found):
+        raise ValueError(f"feature_names_in_ must be another name for each of {found} columns")
 
 
 def _fitted(

@@ -9,7 +9,16 @@ from harmonium.storage.models import check_fields, check_header, heading, load_m
 from harmonium.storage.replacing import in_a_sentence
 from harmonium.storage.sealed import read_sealed, write_sealed
 from harmonium.storage.settings import decode_settings, encode_settings
-from harmonium.storage.values import SCRATCH, check_names, decode, decode_part, encode, encode_part, serializable
+from harmonium.storage.values import (
+    SCRATCH,
+    check_names,
+    decode,
+    decode_part,
+    encode,
+    encode_part,
+    reason_of,
+    serializable,
+)
 
 __all__ = [
     "SCRATCH",
@@ -28,6 +37,7 @@ __all__ = [
     "load_model",
     "read_sealed",
     "read_whole_folder",
+    "reason_of",
     "rebuilds",
     "serializable",
     "write_model",

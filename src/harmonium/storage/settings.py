@@ -8,7 +8,7 @@ from typing import Any
 from harmonium.core.notices import notice
 from harmonium.core.validation import check_settings
 from harmonium.exceptions import ModelFileError
-from harmonium.storage.values import check_names, decode, encode
+from harmonium.storage.values import check_names, decode, encode, reason_of
 
 
 def encode_settings(estimator: Any) -> dict[str, Any]:
@@ -54,8 +54,8 @@ def decode_settings(kind: Any, encoded: dict[str, Any]) -> Any:
         check_settings(estimator, kind.settings)
     except (ValueError, TypeError, ArithmeticError) as error:
         raise ModelFileError(
-            f"A model file must hold a model that can be put together; it cannot ({str(error).rstrip('.')}); save the "
-            "model again."
+            f"A model file must hold a model that can be put together; it cannot ({reason_of(error)}); save the model "
+            "again."
         ) from error
     return estimator
 

@@ -22,6 +22,8 @@ Tensors = dict[str, np.ndarray]
 _ARRAY_KINDS = "biufUSMmO"
 # no class or name is that long, and a file must not ask for more memory than it has content
 _LARGEST_ITEM = 1_000_000
+# letters of a reason; what parts there are makes some very long
+_LONGEST_REASON = 150
 _KINDS: dict[str, type] = {}
 _Kind = TypeVar("_Kind", bound=type)
 #: metadata of fields that files leave out; they have their defaults when they are read
@@ -187,10 +189,16 @@ def decode_part(value: Any, where: str) -> Part:
         result.check()
     except (ValueError, TypeError, ArithmeticError) as error:
         raise ModelFileError(
-            f"A part in a model file must have settings that make sense; {where} has others "
-            f"({str(error).rstrip('.')}); save the model again."
+            f"A part in a model file must have settings that make sense; {where} has others ({reason_of(error)}); save "
+            "the model again."
         ) from error
     return result
+
+
+def reason_of(error: Exception) -> str:
+    """Return what an error says, without its full stop, cut to a length that is read within a sentence."""
+    text = str(error).rstrip(".")
+    return text if len(text) <= _LONGEST_REASON else f"{text[:_LONGEST_REASON]}…"
 
 
 def check_names(given: dict[str, Any], known: list[str], where: str) -> None:
