@@ -29,8 +29,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    shift_seeds(config.getoption("--seed"))
+
+
+def shift_seeds(shift: int) -> None:
     """Shift the seeds of tests, and of the library where it was given a number, before modules draw anything."""
-    shift = config.getoption("--seed")
     if not shift:
         return
     made = np.random.default_rng

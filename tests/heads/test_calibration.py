@@ -94,14 +94,18 @@ def test_sigmoid_recovers_known_factor_and_shift(factor: float, shift: float) ->
     labels[rng.random(scores.shape) < 0.1] = np.nan
     train, test = slice(10000), slice(10000, None)
     found = fit_sigmoid(scores[train], labels[train], np.ones(10000))
-    assert found == pytest.approx((factor, shift), rel=0.1, abs=0.05)
+    # standard errors of a label's factor and shift, by Fisher's information; all labels together have a third of it
+    probability = expit(factor * scores[train, 0] + shift)
+    inputs = np.stack([scores[train, 0], np.ones(10000)])
+    error = np.sqrt(np.diag(np.linalg.inv(0.9 * (inputs * probability * (1 - probability)) @ inputs.T)))
+    assert (np.abs(np.subtract(found, (factor, shift))) < 4 * error / np.sqrt(3)).all()
     signs = 2 * labels[test] - 1
     losses = [-np.nanmean(log_expit(signs * (a * scores[test] + b))) for a, b in (found, (1.0, 0.0))]
     assert losses[0] <= losses[1] + 1e-3
     # labels that are alike have what they share
     factors, shifts = fit_sigmoids(scores[train], labels[train], np.ones(10000))
-    assert factors == pytest.approx(np.full(3, factor), rel=0.1)
-    assert shifts == pytest.approx(np.full(3, shift), rel=0.1, abs=0.05)
+    assert np.abs(factors - factor).max() < 4 * error[0]
+    assert np.abs(shifts - shift).max() < 4 * error[1]
     probability = (
         LabelOutputs.of(labels).with_factors(np.concatenate([factors, shifts, np.zeros(3)])).probabilities(scores)
     )

@@ -254,7 +254,9 @@ def test_a_rare_label_is_close_to_what_labels_share() -> None:
     rare = np.argsort(labels.sum(axis=0))[0]
     labels[:, rare] = 0
     factors, shifts = fit_sigmoids(scores, labels, np.ones(400))
-    assert np.isfinite(factors).all() and abs(np.log(factors[rare]) - np.log(factors).mean()) < np.log(factors).std()
+    assert np.isfinite(factors).all()
+    # on its own it would be more than ten standard deviations away
+    assert abs(np.log(factors[rare]) - np.log(factors).mean()) < 2 * np.log(factors).std()
     # and one whose rows all say the same thing, often, is where they say it
     assert expit(factors[rare] * scores[:, rare] + shifts[rare]).mean() < 0.02
 

@@ -184,7 +184,7 @@ def test_going_on_needs_the_same_levels() -> None:
     X, y = ratings(100)
     model = HarmoniumRegressor(2, head=Ordinal(C=1.0), driver=Stochastic(max_iter=2), random_state=0)
     model.partial_fit(X, y)
-    with pytest.raises(ValueError, match=r"levels that training began with, 1, 2, 3, 4, 5; got [7-9]; fit anew"):
+    with pytest.raises(ValueError, match=r"levels that training began with, 1, 2, 3, 4, 5; got ([7-9]|1\d); fit anew"):
         model.partial_fit(X, y + 6)
 
 

@@ -17,6 +17,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 import harmonium
 from harmonium.core import parts
@@ -145,12 +146,10 @@ def test_a_step_follows_the_gradient(skeletons: dict[str, Any], monkeypatch: pyt
 
 
 def test_steps_end_near_the_optimum(skeletons: dict[str, Any]) -> None:
-    model = descended(skeletons, max_iter=600, learning_rate=1.0).fit(WORDS)
-    best = harmonium.LBFGS(max_iter=300, weight_decay=0)
-    oracle = harmonium.Harmonium(2, objective=harmonium.objectives.ExactLikelihood(), driver=best, random_state=0).fit(
-        WORDS
-    )
-    assert log_likelihood(model) == pytest.approx(log_likelihood(oracle), abs=0.05)
+    """One unit: several have optima that are different ones, of which each way may find another."""
+    model = descended(skeletons, max_iter=600, learning_rate=1.0).set_params(n_components=1)
+    oracle = clone(model).set_params(driver=harmonium.LBFGS(max_iter=300, weight_decay=0))
+    assert log_likelihood(model.fit(WORDS)) == pytest.approx(log_likelihood(oracle.fit(WORDS)), abs=0.03)
 
 
 class Killed(BaseException):

@@ -107,7 +107,9 @@ def test_tree_reweighting_bounds_and_is_exact_on_trees(name: str, sizes: str) ->
     if (graph.share == 1).all():
         assert all(np.allclose(a, b, atol=1e-5) for a, b in zip(exact, bound, strict=True))
     else:
-        assert (bound[0] > exact[0] + 1e-3).any() and np.abs(bound[1] - exact[1]).max() < 0.4
+        assert (bound[0] > exact[0] + 1e-3).any()
+        weak = potentials(graph, scale=0.3)  # means are near where potentials are weak
+        assert np.abs(bound_and_means(*weak, graph)[1] - log_partition_and_means(*weak, graph)[1]).max() < 0.1
     both, n_cells = np.concatenate([node[0], edge[0]]), node.shape[1]
 
     def value(at: np.ndarray) -> float:

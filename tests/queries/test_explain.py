@@ -85,7 +85,10 @@ def test_parts_add_up_to_the_scores(name: str) -> None:
         # scores and what is missing are computed in single precision
         np.testing.assert_allclose(why.scores, expected[row], rtol=1e-5, atol=1e-6)
         if model.fitted_.meaning.kind == "number":  # type: ignore[union-attr]
-            np.testing.assert_allclose(why.scores, np.ravel(model.predict(rows[[row]])), rtol=1e-5)  # type: ignore[attr-defined]
+            limits = model.fitted_.head.outputs_.limits  # type: ignore[union-attr]
+            # what is predicted stops at the ends of a scale of few numbers
+            within = why.scores if limits is None else np.clip(why.scores, *limits)
+            np.testing.assert_allclose(within, np.ravel(model.predict(rows[[row]])), rtol=1e-5)  # type: ignore[attr-defined]
         total = why.base + why.topics.sum(axis=0) + why.directly.sum(axis=0)
         np.testing.assert_allclose(total, why.scores, rtol=1e-6, atol=1e-7)
         np.testing.assert_allclose(why.through.sum(axis=0), why.topics.sum(axis=0), rtol=1e-6, atol=1e-9)
@@ -114,7 +117,7 @@ def test_the_base_is_the_same_for_all_rows_of_a_table() -> None:
     """Texts of all lengths, missing ones among them, categories and numbers, explained by default models."""
     texts = [" ".join(["good" if kind else "bad", "room", *["very"] * (row % 9)]) for row, kind in enumerate(KIND)]
     frame = pd.DataFrame({"text": texts, "price": NUMBERS[:, 0], "city": np.array(["Rome", "Oslo", "Bern"])[KIND]})
-    frame.loc[4, "text"] = None
+    frame.loc[4, ["text", "price"]] = None, 1.0
     for model, y in (
         (HarmoniumClassifier(**FEW), KIND),
         (HarmoniumRegressor(**FEW), 2.0 * KIND),

@@ -134,7 +134,9 @@ warnings.simplefilter("ignore")
 sys.path.insert(0, {root!r})
 from harmonium.storage import decode, encode
 from harmonium.training import checkpoint
+from tests.conftest import shift_seeds
 checkpoint._SECONDS = -1.0
+shift_seeds({shift})
 from tests.cases.checkpoints import fitted
 from pathlib import Path
 print("ready", flush=True)
@@ -143,9 +145,11 @@ for _ in range(1000):  # until it is killed
 """
 
 
-def test_a_process_may_be_killed_at_any_moment(whole: dict[str, Any], tmp_path: Path) -> None:
-    name, path, root = "classes in turn", tmp_path / "run", str(ROOT)
-    script = SCRIPT.format(root=root, name=name, path=str(path))
+def test_a_process_may_be_killed_at_any_moment(
+    whole: dict[str, Any], tmp_path: Path, pytestconfig: pytest.Config
+) -> None:
+    name, path, shift = "classes in turn", tmp_path / "run", pytestconfig.getoption("--seed")
+    script = SCRIPT.format(root=str(ROOT), name=name, path=str(path), shift=shift)
     process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE)
     assert process.stdout is not None and process.stdout.readline() == b"ready\n"
     while not path.exists():

@@ -133,7 +133,7 @@ def test_of_several_beginnings_the_one_with_the_lowest_bound_is_kept(kind: type)
     assert len({tuple(begin) for begin in beginnings}) > 1
     alone = [last_bound(kind(C=1.0, initial=begin, random_state=0).fit(bags, y)) for begin in beginnings]
     kept = last_bound(model.fit(bags, y))
-    assert max(alone) - min(alone) > 5 * model.tol
+    assert max(alone) > min(alone)
     assert kept == min(alone) and last_bound(kind(C=1.0, random_state=0).fit(bags, y)) == alone[0]
 
 

@@ -108,7 +108,8 @@ def test_features_that_are_no_words_are_never_dropped() -> None:
     assert model.topics(n=None).all(axis=None)
     tags = pd.DataFrame({"tags": np.where(kind == 1, "de|es", "en|it")})
     model = Harmonium(2, views=TableViews({"tags": "tags"}), **FEW).fit(tags)
-    assert set(" ".join(topic_labels(model)).replace(",", "").split()) <= {"de", "es", "en", "it"}
+    labels = [label.removesuffix(" (2)") for label in topic_labels(model)]  # both units may speak of the same tags
+    assert set(", ".join(labels).split(", ")) <= {"de", "es", "en", "it"}
 
 
 def test_topics_of_function_words_alone_keep_them() -> None:

@@ -78,13 +78,14 @@ def test_a_synchronous_step_is_that_of_one_machine_with_all_batches(alone):
 
 @pytest.mark.parametrize("optimizer", [Adam(epsilon=1e-3), Momentum()], ids=["Adam", "Momentum"])
 def test_one_replica_with_plain_averaging_takes_the_steps_of_one_machine(alone, optimizer):
-    # rows are added up in another order; a small epsilon would make steps of gradients that are rounding alone
+    # rows are added up in another order; a small epsilon would make steps of gradients that are rounding alone, and
+    # this one makes three steps of 0.05 / 1e-3 times rounding errors of 1e-7
     plain = {"n_replicas": 1, "outer_step": 1.0, "outer_momentum": 0.0}
     local = Stochastic(max_iter=3, batch_size=40, learning_rate=0.05, schedule="constant", optimizer=optimizer)
     one = in_shards(WORDS, cuts=[(0, 40)])  # one batch, so that its order does not matter
     found = fitted(Distributed(local, **plain), one, objective=MeanFieldCD())
     expected = fitted(local, one, objective=MeanFieldCD())
-    np.testing.assert_allclose(found.components_, expected.components_, rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(found.components_, expected.components_, rtol=1e-4, atol=2e-5)
 
 
 def test_rounds_and_synchronous_steps_learn(alone):

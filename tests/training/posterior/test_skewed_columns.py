@@ -46,5 +46,5 @@ def test_intervals_of_few_skewed_items_cover_what_they_claim() -> None:
     by_default, scale = coverage(Langevin(**short), weights, items)
     estimated = Langevin(**short, biases="learned", prior=EmpiricalBayes(centred=True))
     by_likelihood, collapsed = coverage(estimated, weights, items)
-    assert scale > 0.3 > collapsed
-    assert by_default > 0.75 > 0.5 > by_likelihood
+    assert scale > 0.3 and collapsed < 0.8 * scale
+    assert by_default > 0.65 and by_likelihood < by_default - 0.1
