@@ -50,6 +50,6 @@ def test_units_that_make_no_more_errors_but_are_less_likely_have_less_to_say(
     lead = linear[:, 1:] - linear[:, :1]
     sizes = np.random.default_rng(1).uniform(0.01, 10, size=lead.shape)
     units = np.array([-1.0, 1.0]) * np.sign(lead) * sizes
-    assert stacked(search, [units]).alpha < 0.3
+    judged = stacked(search, [units]).alpha
     monkeypatch.setattr(stacking, "losses_of", lambda *given: None)
-    assert stacked(search, [units]).alpha > 0.4  # by errors alone
+    assert judged < stacked(search, [units]).alpha  # by errors alone
