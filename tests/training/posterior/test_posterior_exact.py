@@ -182,7 +182,7 @@ def test_metropolis_has_the_moments_of_the_exact_posterior(hidden: HiddenLayer) 
     exact = exact_moments(*parts, scale=0.8)
     found = sampled_moments(Metropolis(80, 150, thin=6, n_chains=6, **FIXED), SampledCD(), parts)
     # nothing but chance: 6 standard errors of Student's t with 5 degrees of freedom are exceeded twice in a thousand
-    assert (np.abs(found.mean(axis=0) - exact) < 6 * found.std(axis=0, ddof=1) / np.sqrt(12)).all()
+    assert (np.abs(found.mean(axis=0) - exact) < 6 * found.std(axis=0, ddof=1) / np.sqrt(6)).all()
 
 
 @pytest.mark.parametrize("step", ["auto", 0.2, 0.8])
