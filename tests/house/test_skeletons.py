@@ -22,6 +22,7 @@ from sklearn.base import clone
 import harmonium
 from harmonium.core import parts
 from harmonium.inspection import log_partition
+from harmonium.storage import values
 from tests.cases.repository import ROOT
 
 #: how test files find parts: those that do are run on the skeletons
@@ -44,8 +45,8 @@ def made(name: str) -> Any:
 
 @pytest.fixture(scope="module")
 def skeletons() -> Iterator[dict[str, Any]]:
-    """All skeletons by kind, in a registry that is put back in the end."""
-    with patch.dict(parts._REGISTRY):
+    """All skeletons by kind, in registries that are put back in the end."""
+    with patch.dict(parts._REGISTRY), patch.dict(values._KINDS):
         yield {name: made(name) for name in ("family", "layer", "head", "driver")}
     # these alone: what numba imports on the way registers itself once, and must not be imported again
     for name in [name for name in sys.modules if name.startswith("skeletons.")]:
